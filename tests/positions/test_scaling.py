@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -127,20 +126,6 @@ def test_yarns_attention_factor() -> None:
         assert scaling.attention_factor == pytest.approx(expected, rel=1e-7)
     others = (Linear(4.0), Dynamic(4.0, 8, 16), Llama3())
     assert [scaling.attention_factor for scaling in others] == [1.0] * 3
-
-
-# Places and values that the formulas of Hugging Face's `modeling_rope_utils` gave in float32.
-
-
-def test_frequencies_live_where_like_does(torch: ModuleType) -> None:
-    for scaling in [None, *(scaling for _, _, scaling in CASES.values())]:
-        meta = rotary_frequencies(8, scaling=scaling, like=torch.ones(1, device="meta"))
-        assert meta.device.type == "meta"
-        strict = pytest.importorskip("array_api_strict")
-        device = strict.Device("device1")
-        like = strict.ones(1, dtype=strict.float32, device=device)
-        assert rotary_frequencies(8, scaling=scaling, like=like).device == device
-        assert type(rotary_frequencies(8, scaling=scaling)) is np.ndarray
 
 
 WRONG: list[tuple[Callable[[], Any], str]] = [
