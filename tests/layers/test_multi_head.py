@@ -51,13 +51,7 @@ def make(**options: Any) -> MultiHeadAttention:
 
 
 def project(layer: Any, x: Any) -> Any:
-    """(b, n, e) through one projection, a place at a time."""
-    weight = as_numpy(layer.weight)
-    bias = 0.0 if layer.bias is None else as_numpy(layer.bias)
-    result = np.zeros((*x.shape[:2], len(weight)))
-    for b, i, c in np.ndindex(*result.shape):
-        result[b, i, c] = math.fsum(weight[c] * x[b, i])
-    return result + bias
+    return x @ as_numpy(layer.weight).T + (0.0 if layer.bias is None else as_numpy(layer.bias))
 
 
 def heads(projected: Any, norm: Any, places: Any, width: int) -> Any:
@@ -194,24 +188,6 @@ def test_rotary_takes_what_turns_heads() -> None:
     torch.testing.assert_close(make(rotary=twice)(x, positions=places), expected)
 
 
-# Torch's own module
-
-
-def twins() -> tuple[torch.nn.MultiheadAttention, MultiHeadAttention]:
-    """Torch's module and ours with its weights."""
-    torch.manual_seed(0)
-    module = torch.nn.MultiheadAttention(12, 3, batch_first=True, dtype=float64)
-    layer = MultiHeadAttention(12, 3, bias=True).double()
-    torch.nn.init.normal_(module.in_proj_bias)
-    torch.nn.init.normal_(module.out_proj.bias)
-    parts = [layer.query_proj, layer.key_proj, layer.value_proj]
-    stacked = zip(parts, module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3), strict=True)
-    for part, weight, bias in stacked:
-        part.load_state_dict({"weight": weight, "bias": bias})
-    layer.output_proj.load_state_dict(module.out_proj.state_dict())
-    return module, layer
-
-
 # Properties
 
 
@@ -340,8 +316,6 @@ def test_a_prefix_may_look_both_ways_and_what_follows_back() -> None:
         torch.testing.assert_close(rows, whole[b, : len(rows)])
 
 
-
-
 @pytest.mark.parametrize("window", [None, 4])
 def test_gradients_through_a_cache_are_those_of_one_pass(window: int | None) -> None:
     layer, x = make(**LAYERS["all"]), draw(B, K, E).requires_grad_()
@@ -441,16 +415,26 @@ def test_autocast_takes_the_attention_to_low_precision() -> None:
         torch.testing.assert_close(output.float(), expected, rtol=0.05, atol=0.02)
 
 
-def test_low_precision_is_at_most_twice_as_wrong_as_torchs_module() -> None:
+def test_torchs_module_agrees_and_low_precision_is_at_most_twice_as_wrong() -> None:
+    torch.manual_seed(0)
+    theirs = torch.nn.MultiheadAttention(12, 3, batch_first=True, dtype=float64)
+    ours = MultiHeadAttention(12, 3, bias=True).double()
+    torch.nn.init.normal_(theirs.in_proj_bias)
+    torch.nn.init.normal_(theirs.out_proj.bias)
+    parts = [ours.query_proj, ours.key_proj, ours.value_proj]
+    stacked = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
+    for part, weight, bias in zip(parts, *stacked, strict=True):
+        part.load_state_dict({"weight": weight, "bias": bias})
+    ours.output_proj.load_state_dict(theirs.out_proj.state_dict())
+    x, memory = draw(B, 63, 12), draw(B, 61, 12)
+    expected = theirs(x, memory, memory, average_attn_weights=False)
+    torch.testing.assert_close(ours(x, memory, need_weights=True), expected)
     for dtype in (torch.float16, torch.bfloat16):
-        theirs, ours = twins()
-        query, memory = draw(B, 63, 12), draw(B, 61, 12)
-        low_query, low_memory = query.to(dtype), memory.to(dtype)
-        theirs, ours = theirs.to(dtype), ours.to(dtype)
-        plain, _ = theirs(low_query, low_memory, low_memory)
-        output = ours(low_query, low_memory)
+        low = x.to(dtype), memory.to(dtype), memory.to(dtype)
+        plain, _ = theirs.to(dtype)(*low)
+        output = ours.to(dtype)(*low)
         assert output.dtype == dtype
-        exact = ours.double()(low_query.double(), low_memory.double())
+        exact = ours.double()(*(array.double() for array in low))
         assert (output - exact).abs().max() <= 2 * (plain - exact).abs().max()
 
 

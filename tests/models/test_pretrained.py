@@ -11,10 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from companion.decoding import greedy
 from companion.models.pretrained import from_pretrained
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
-from tests.batches import padded
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 transformers: Any = pytest.importorskip("transformers")
@@ -144,23 +142,6 @@ def test_rotary_fields_of_other_files(tmp_path: Path) -> None:
         again = transformers.LlamaForCausalLM.from_pretrained(tmp_path).eval()
         with torch.no_grad():
             assert_agrees(from_pretrained(tmp_path)(LONG), again(LONG).logits)
-
-
-def test_both_write_the_same_text(tmp_path: Path) -> None:
-    for kind in ("gpt2", "llama"):
-        model = theirs(kind)
-        model.save_pretrained(tmp_path)
-        ours: Any = from_pretrained(tmp_path)
-        prompts = [[4, 5, 6, 7, 8], [9, 10], [11]]
-        state = ours.start(padded(prompts, 5), torch.tensor([5, 2, 1]), max_len=9)
-        ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
-        for row, prompt in enumerate(prompts):
-            written = model.generate(
-                torch.tensor([prompt]), max_new_tokens=9, do_sample=False, pad_token_id=0,
-                eos_token_id=2,
-            )  # fmt: skip
-            ids = written[0, len(prompt) :].tolist()
-            assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
 
 
 def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None:
