@@ -233,7 +233,7 @@ class Whole(torch.nn.Module):
         return context
 
 
-def test_on_meta_tensors_and_under_autocast() -> None:
+def test_autocast() -> None:
     for kind in MAKERS:
         attention, query, memory, mask = of_kind(kind)
         expected = attention(query, attention.project(memory), memory, mask=mask)
@@ -241,11 +241,6 @@ def test_on_meta_tensors_and_under_autocast() -> None:
         with torch.autocast("cpu", torch.bfloat16):
             actual = attention(query, attention.project(memory), memory, mask=mask)
         torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
-
-        attention = attention.to("meta")
-        query, memory, mask = (x.to("meta") for x in (query, memory, mask))
-        context = attention(query, attention.project(memory), memory, mask=mask)
-        assert context.shape == (B, Q, E)
 
 
 def test_lengths() -> None:

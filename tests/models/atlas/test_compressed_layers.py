@@ -1,4 +1,4 @@
-"""Layers that pool far tokens or choose blocks of keys, and several residual streams."""
+"""Layers that pool far tokens or choose blocks of keys."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from torch import Tensor, nn
 from companion.models.atlas import AttentionSpec, RotarySpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
-from companion.models.atlas.mixers.differential import DifferentialAttention, DifferentialSpec
 from companion.models.atlas.model import state_numbers
-from companion.models.atlas.streams import Streams, StreamsSpec
 
 TEXT, WIDTH = 20, 14
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
@@ -57,20 +55,6 @@ def test_a_text_in_pieces_is_the_text_at_once_and_keeps_what_the_formula_says() 
 
 
 @torch.no_grad()
-def test_streams_mix_by_rows_and_columns_that_sum_to_one() -> None:
-    torch.manual_seed(2)
-    spec = StreamsSpec(count=3, mixing=2000, gate_eps=1e-9)
-    streams = stirred(Streams(5, spec))
-    x = torch.randn(2, 4, 3, 5).double()
-    same = x.mean(-2, keepdim=True).expand_as(x)
-    torch.testing.assert_close(streams(same)[2], same, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(streams(x)[2].sum(-2), x.sum(-2), rtol=1e-5, atol=1e-5)
-    assert (streams(x)[2] - x).abs().max() > 0.1
-    unmixed = Streams(5, replace(spec, mixing=0)).double()
-    assert torch.equal(unmixed(x)[2], x)
-
-
-@torch.no_grad()
 def test_each_key_head_reads_its_own_block_and_the_best_others() -> None:
     for count in (1, 2, 9):
         torch.manual_seed(2)
@@ -87,16 +71,3 @@ def test_each_key_head_reads_its_own_block_and_the_best_others() -> None:
         torch.testing.assert_close(layer(changed)[0][:, :13], whole[:, :13], rtol=0, atol=1e-10)
         plain = layer.attention(x)[0]
         assert bool((whole - plain).abs().max() > 1e-3) == (count < 5)
-
-
-@torch.no_grad()
-def test_a_second_softmax_is_subtracted_at_every_split() -> None:
-    torch.manual_seed(2)
-    spec = DifferentialSpec(4, 2, 6, first_factor=0.2, rotary=RotarySpec(6))
-    layer, x = stirred(DifferentialAttention(WIDTH, spec)), text()
-    whole, _ = layer(x)
-    for split in (1, 8, 19):
-        first, state = layer(x[:, :split])
-        second, state = layer(x[:, split:], state)
-        torch.testing.assert_close(torch.cat((first, second), 1), whole, rtol=1e-9, atol=1e-9)
-    assert state_numbers((state,)) == 2 * TEXT * spec.keeps()[0].numbers

@@ -66,6 +66,13 @@ def test_only_an_earlier_layer_that_makes_its_own_can_be_shared() -> None:
             ModelSpec(vocab_size=7, embed_dim=16, layers=layers)
 
 
+def test_what_nothing_computes_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^beside: got a second mixer"):
+        LayerSpec(None, None, beside=PLAIN)
+    with pytest.raises(ValueError, match=r"^residual_gate: got one"):
+        LayerSpec(PLAIN, None, residual_gate=1.0, carries_norm=True)
+
+
 def test_all_layers_read_their_tokens_or_none() -> None:
     layer = LayerSpec(PLAIN, None, token_input=TokenInputSpec(dim=4))
     with pytest.raises(ValueError, match="token_input"):

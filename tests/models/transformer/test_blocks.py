@@ -139,5 +139,9 @@ def test_there_is_a_memory_and_a_cache_for_every_block() -> None:
     memories = decoder.project_memory(draw(B, K, E))
     with pytest.raises(ValueError, match="memories: got 1, wanted 2, one a block"):
         decoder(draw(B, N, E), memories[:1])
+    lone = Decoder(config_of("llama")).double()
+    token = draw(B, 1, E)  # one alone goes another way
+    with torch.no_grad(), pytest.raises(ValueError, match="memories: got some, wanted None"):
+        lone(token, memories, caches=lone.make_caches(B, N))
     with pytest.raises(ValueError, match="caches: got 1, wanted 2, one a block"):
         decoder(draw(B, N, E), memories, caches=decoder.make_caches(B, N)[:1])

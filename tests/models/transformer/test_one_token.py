@@ -12,7 +12,6 @@ from torch import Tensor
 from companion.cache import KVCache
 from companion.dispatch import definitions
 from companion.models.transformer import LanguageModel
-from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.one_token import _Stack
 from tests.transformers import config_of, randomised
 
@@ -159,13 +158,3 @@ def test_caches_of_another_dtype_are_refused_and_of_another_length_declined() ->
         with mode:
             found.append(model.decoder(x, caches=caches).hidden)
     torch.testing.assert_close(*found)
-
-
-@torch.no_grad()
-def test_a_memory_that_nobody_reads_is_refused() -> None:
-    model = randomised(LanguageModel(config_of("llama")))
-    other = randomised(Decoder(config_of("llama"), cross=True))
-    caches = model.decoder.make_caches(2, 9)
-    x = model.embedding(TOKENS[:, :1])
-    with pytest.raises(ValueError, match="memories: got some, wanted None"):
-        model.decoder(x, other.project_memory(x), caches=caches)
