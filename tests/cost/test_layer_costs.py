@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from functools import partial
@@ -9,12 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from companion.cost import (
-    AttentionFlops,
     additive_flops,
     linear_attention_flops,
     luong_flops,
@@ -74,56 +74,36 @@ def test_multi_head_attention_to_a_memory() -> None:
         assert counted(partial(layer, x, memory)) == result.total
 
 
-def test_additive_attention() -> None:
-    for s in drawn(8, "b", "q", "k", "dq", "dk", "hidden"):
-        with torch.device("meta"):
-            layer = AdditiveAttention(s["dq"], s["dk"], s["hidden"])
-        query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], s["dk"])
-        sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
-        result = additive_flops(s["dq"], s["dk"], s["hidden"], **sizes)
-        _check_with_vector(layer, query, memory, result, result.scores)
-        keys = layer.project(memory)
-        projected = additive_flops(s["dq"], s["dk"], s["hidden"], projected=True, **sizes)
-        assert measure_flops(partial(layer, query, keys, memory)) == projected.total
-
-
-def test_luongs_attention() -> None:
-    for score in ("dot", "general", "concat"):
-        for predictive in (False, True):
-            for s in drawn(5, "b", "q", "k", "dq", "dk", "hidden"):
-                key_dim = s["dq"] if score == "dot" else s["dk"]
-                hidden = s["hidden"] if score == "concat" else None
-                options: dict[str, Any] = {
-                    "score": score,
-                    "hidden_dim": hidden,
-                    "predictive": predictive,
-                }
-                with torch.device("meta"):
-                    layer = LuongAttention(
-                        s["dq"], key_dim, window=2 if predictive else None, **options
-                    )
-                query, memory = zeros(s["b"], s["q"], s["dq"]), zeros(s["b"], s["k"], key_dim)
-                sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
-                result = luong_flops(s["dq"], key_dim, **options, **sizes)
-                vectors = result.scores if score == "concat" else 0
-                vectors += s["b"] * matmul_flops(s["q"], s["dq"], 1) if predictive else 0
-                _check_with_vector(layer, query, memory, result, vectors)
-                keys = layer.project(memory)
-                projected = luong_flops(s["dq"], key_dim, projected=True, **options, **sizes)
-                assert measure_flops(partial(layer, query, keys, memory)) == projected.total
-
-
-def _check_with_vector(
-    layer: Any, query: Tensor, memory: Tensor, result: AttentionFlops, vectors: int
-) -> None:
+def test_additive_and_luongs_attention() -> None:
     """Torch's counter misses products with a vector, and one of their gradients is no product."""
+    scores: list[Any] = [None, "dot", "general", "concat"]
+    kinds = [*itertools.product(scores[1:], (False, True)), (None, False)]
+    for (score, predictive), s in itertools.product(kinds, drawn(5, *"bqkdeh")):
+        key_dim = s["d"] if score == "dot" else s["e"]
+        sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
+        if score is None:
+            made = partial(AdditiveAttention, s["d"], key_dim, s["h"])
+            flops = partial(additive_flops, s["d"], key_dim, s["h"], **sizes)
+        else:
+            hidden = s["h"] if score == "concat" else None
+            given: Any = {"score": score, "hidden_dim": hidden, "predictive": predictive}
+            window = 2 if predictive else None
+            made = partial(LuongAttention, s["d"], key_dim, window=window, **given)
+            flops = partial(luong_flops, s["d"], key_dim, **given, **sizes)
+        with torch.device("meta"):
+            layer: Any = made()
+        query, memory = zeros(s["b"], s["q"], s["d"]), zeros(s["b"], s["k"], key_dim)
+        result, keys = flops(), layer.project(memory)
+        vectors = result.scores if score in (None, "concat") else 0
+        vectors += s["b"] * matmul_flops(s["q"], s["d"], 1) if predictive else 0
 
-    def call() -> Any:
-        return layer(query, layer.project(memory), memory)
+        def call(layer: Any = layer, query: Any = query, memory: Any = memory) -> Any:
+            return layer(query, layer.project(memory), memory)
 
-    assert measure_flops(call) == result.total
-    assert counted(call) == result.total - vectors
-    assert measure_flops(lambda: call().sum().backward()) == 3 * result.total - vectors
+        assert measure_flops(call) == result.total
+        assert counted(call) == result.total - vectors
+        assert measure_flops(partial(_both_passes, call)) == 3 * result.total - vectors
+        assert measure_flops(partial(layer, query, keys, memory)) == flops(projected=True).total
 
 
 def test_a_recurrent_layer_does_what_its_cell_does_step_by_step() -> None:

@@ -35,8 +35,6 @@ def test_a_folder_of_the_library_is_read(row: Row, tmp_path: Path) -> None:
         torch.testing.assert_close(logits, reference(PROMPT).logits, rtol=0, atol=1e-5)
 
 
-
-
 def test_a_beam_of_a_model_with_windows_goes_on_from_the_rows_that_it_chose() -> None:
     model, _ = build(next(row for row in ROWS if row.name == "gpt_oss"))
     state = model.start(PROMPT, beam_size=3)
@@ -57,8 +55,6 @@ def test_a_state_can_be_used_twice() -> None:
     state = model.start(PROMPT)
     first, again = (model.step(state.last, state).logits for _ in range(2))
     assert torch.equal(first, again)
-
-
 
 
 def test_missing_unknown_and_misshapen_weights_are_listed(tmp_path: Path) -> None:
