@@ -1,13 +1,15 @@
-"""Mechanisms that no reference shows on short texts, and specifications that cannot be."""
+"""Mechanisms that no reference shows on short texts, and specifications: in JSON, and refused."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from bookkit.atlas.rows import load_atlas
 from companion.layers.feed_forward import XIELU
 from companion.models.atlas import (
     AttentionSpec,
@@ -20,6 +22,7 @@ from companion.models.atlas import (
     TokenInputSpec,
 )
 from companion.models.atlas.mixers.softmax import Attention
+from companion.models.atlas.plain import from_fields, to_fields
 
 PLAIN = AttentionSpec(num_heads=4, num_kv_heads=2, head_dim=8)
 X = torch.randn(2, 12, 16, generator=torch.Generator().manual_seed(0))
@@ -102,3 +105,31 @@ def test_xielu_goes_through_zero_with_its_slope() -> None:
     (slope,) = torch.autograd.grad(y, x)
     assert y.item() == 0.0
     assert slope.item() == pytest.approx(0.5)
+
+
+SPECS = {row.model_type: row.spec for row in load_atlas().rows}
+
+
+def test_a_specification_survives_json() -> None:
+    read = {
+        name: from_fields(json.loads(json.dumps(to_fields(spec)))) for name, spec in SPECS.items()
+    }
+    assert read == SPECS
+
+
+def test_layers_that_are_equal_are_written_once() -> None:
+    written = to_fields(SPECS["gpt_oss"])
+    assert len(written["layers"]) == 2
+    assert written["pattern"] == [0, 1] * (len(SPECS["gpt_oss"].layers) // 2)
+
+
+def test_what_is_default_is_left_out() -> None:
+    mixer = to_fields(SPECS["llama"])["layers"][0]["mixer"]
+    assert mixer.keys() == {"kind", "num_heads", "num_kv_heads", "head_dim", "rotary"}
+
+
+def test_a_kind_that_there_is_not_is_refused() -> None:
+    written: dict[str, Any] = to_fields(SPECS["llama"])
+    written["layers"][0]["mixer"]["kind"] = "Path"
+    with pytest.raises(KeyError, match="Path"):
+        from_fields(written)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from companion.decoding import beam, greedy
+from companion.decoding import beam
 from companion.models.atlas import DecoderModel
 from companion.models.pretrained import from_pretrained
 from experiments.atlas.check import build, first_of_ties
