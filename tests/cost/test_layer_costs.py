@@ -82,7 +82,7 @@ def test_additive_and_luongs_attention() -> None:
         key_dim = s["d"] if score == "dot" else s["e"]
         sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
         if score is None:
-            made = partial(AdditiveAttention, s["d"], key_dim, s["h"])
+            made: Any = partial(AdditiveAttention, s["d"], key_dim, s["h"])
             flops = partial(additive_flops, s["d"], key_dim, s["h"], **sizes)
         else:
             hidden = s["h"] if score == "concat" else None

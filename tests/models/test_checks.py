@@ -146,14 +146,17 @@ def test_parts_of_a_batch_that_do_not_fit_are_refused() -> None:
     unfit: list[tuple[dict[str, Any], str]] = [
         ({"target_mask": ~mask & mask}, "target_mask: got no token"),
         ({"target_mask": mask[:, :1]}, r"target_mask: got .*shape \(3, 1\), wanted"),
+        ({"target_mask": mask.long()}, "target_mask: got .*torch.int64, wanted .*bool"),
         ({"target_out": BATCH.target_out[:1]}, r"target_out: got .*shape \(1, "),
+        ({"target_in": BATCH.target_in.float()}, "target_in: got dtype torch.float"),
         ({part: getattr(BATCH, part)[:1] for part in ("target_in", "target_out", "target_mask")},
             "target_in: got .*1 .*, wanted 3.* source"),
         ({"source": BATCH.source[:, :0]}, r"source: got .*shape \(3, 0\), wanted"),
     ]  # fmt: skip
     for name in ("Seq2Seq", "PointerGenerator", "Transformer"):
         for changes, message in unfit:
-            with pytest.raises(ValueError, match=message):
+            error = TypeError if "torch" in message else ValueError
+            with pytest.raises(error, match=message):
                 WRITERS[name].loss(BATCH._replace(**changes))
 
 

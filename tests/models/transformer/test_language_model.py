@@ -74,6 +74,13 @@ def test_prompts_of_unequal_length_go_on_as_they_would_alone(
         torch.testing.assert_close(together.log_probs[row, :width], alone.log_probs[0])
 
 
+def test_weights_are_those_of_every_block() -> None:
+    model = make("llama")
+    logits, weights = model(IDS, need_weights=True)
+    torch.testing.assert_close(logits, model(IDS))
+    assert [tuple(layer.shape) for layer in weights] == [(2, 6, 7, 7)] * 2
+
+
 def test_the_loss_is_that_of_every_next_token() -> None:
     model = make("gpt2")
     logs = model(IDS).log_softmax(-1)
