@@ -27,14 +27,6 @@ def test_the_exponent_of_a_power_law_is_found() -> None:
         assert law == pytest.approx((power, power, power, 3.1), abs=1e-6)
 
 
-def test_noise_that_is_even_on_both_ends_leaves_the_exponent() -> None:
-    lengths = [1, 2, 4, 8]
-    values = [n**2 * factor for n, factor in zip(lengths, [1.1, 1, 1, 1.1], strict=True)]
-    law = fit_exponent(lengths, values)
-    assert law.exponent == pytest.approx(2.0)
-    assert law.low < 2.0 < law.high
-
-
 def test_the_interval_is_scipys() -> None:
     cases: list[Any] = [(3, 0.5), (4, 0.95), (31, 0.999)]
     for count, confidence in cases:
@@ -46,36 +38,10 @@ def test_the_interval_is_scipys() -> None:
         half = stats.t.ppf((1 + confidence) / 2, count - 2) * line.stderr
         expected = line.slope, line.slope - half, line.slope + half, math.exp(line.intercept)
         assert law == pytest.approx(expected, rel=1e-8)
-
-
-def test_the_quantile_is_scipys() -> None:
-    cases: list[Any] = [(1, 0.1), (4, 0.95), (100, 0.9999)]
-    for freedom, confidence in cases:
-        expected = stats.t.ppf((1 + confidence) / 2, freedom)
-        assert t_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.slow
-def test_the_interval_covers_as_often_as_it_says() -> None:
-    generator, hits, rounds = random.Random(5), 0, 1000
-    for _ in range(rounds):
-        lengths = [2**k for k in range(5, 11)]
-        values = [3 * n**2 * math.exp(generator.gauss(0, 0.1)) for n in lengths]
-        law = fit_exponent(lengths, values)
-        hits += law.low <= 2 <= law.high
-    assert hits / rounds == pytest.approx(0.95, abs=0.025)
-
-
-def test_two_points_have_an_exponent_and_no_interval() -> None:
+        quantile = stats.t.ppf((1 + confidence) / 2, count)
+        assert t_quantile(count, confidence) == pytest.approx(quantile, rel=1e-9)
     law = fit_exponent([2, 4], [3.0, 12.0])
-    assert law.exponent == pytest.approx(2.0)
     assert (law.low, law.high) == (-math.inf, math.inf)
-
-
-def test_a_sum_of_powers_is_no_power_law() -> None:
-    lengths = [2**k for k in range(6, 14)]
-    law = fit_exponent(lengths, [float(n * n + 1000 * n) for n in lengths])
-    assert 1 < law.low < law.high < 2
 
 
 @pytest.mark.parametrize("with_projections", [False, True])
@@ -101,14 +67,16 @@ def test_costs_cross_there_and_not_before(
     assert crossing == 1 or not ahead(crossing - 1)
 
 
+WRONG: list[tuple[list[int], Any, Any, str]] = [
+    ([1, 2], [3.0], 0.95, "values: got 1, wanted 2, one a length"),
+    ([1, 2], [1.0, 0.0], 0.95, "values: got .* wanted finite numbers above 0"),
+    ([1, 2], [1.0, math.nan], 0.95, "values: got .* wanted finite numbers above 0"),
+    ([2, 2], [3.0, 4.0], 0.95, "lengths: got .* wanted at least two that differ"),
+    ([1, 2], [3.0, 4.0], 95, "confidence: got 95, wanted .*above 0 and below 1"),
+]
+
+
 def test_impossible_fits_are_refused() -> None:
-    some: Any
-    with pytest.raises(ValueError, match="values: got 1, wanted 2, one a length"):
-        fit_exponent([1, 2], [3.0])
-    for some in ([1.0, 0.0], [1.0, math.inf], [1.0, math.nan]):
-        with pytest.raises(ValueError, match=r"values: got .* wanted finite numbers above 0"):
-            fit_exponent([1, 2], some)
-    with pytest.raises(ValueError, match=r"lengths: got .* wanted at least two that differ"):
-        fit_exponent([2, 2], [3.0, 4.0])
-    with pytest.raises(ValueError, match=r"confidence: got 95, wanted .*above 0 and below 1"):
-        fit_exponent([1, 2], [3.0, 4.0], confidence=95)
+    for lengths, values, confidence, message in WRONG:
+        with pytest.raises(ValueError, match=message):
+            fit_exponent(lengths, values, confidence=confidence)

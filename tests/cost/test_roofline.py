@@ -1,8 +1,9 @@
-"""The roofline: bounds on a clock that the test moves, and bytes against those that are read."""
+"""Calls and bounds on a clock that the test moves, and bytes against those that are read."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.cost import Roofline, measure_flops, measure_roofline, step_cost
+from companion.cost import Roofline, cpu_seconds, measure_flops, measure_roofline, step_cost
 from companion.models.transformer import LanguageModel
 from tests.transformers import config_of, each_variant
 
@@ -20,12 +21,6 @@ def test_the_lower_of_two_roofs_counts() -> None:
     assert roof.ridge == 6.0
     assert [roof.attainable(x) for x in (0.5, 6.0, 7.0)] == [2.5, 30.0, 30.0]
     assert [roof.seconds(60.0, moved) for moved in (5.0, 10.0, 20.0)] == [2.0, 2.0, 4.0]
-
-
-def test_the_least_time_is_that_at_the_attainable_rate() -> None:
-    for flops, moved in [(7.0, 3.0), (500.0, 3.0)]:
-        roof = Roofline(flops=30.0, bandwidth=5.0)
-        assert roof.seconds(flops, moved) == pytest.approx(flops / roof.attainable(flops / moved))
 
 
 def test_both_bounds_are_the_best_of_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,18 +83,43 @@ def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
     with torch.no_grad():
         assert measure_flops(lambda: model.step(again.last, again)) == cost.flops
     assert cost.intensity == cost.flops / (cost.weights + cost.cache)
+    half = step_cost(config, cached=4, batch_size=batch_size, dtype=torch.bfloat16)
+    assert 2 * half.moved == cost.moved
 
 
-def test_a_cache_is_each_sequences_own_and_weights_are_shared() -> None:
-    config = config_of("llama")
-    one, many = (step_cost(config, cached=10, batch_size=b) for b in (1, 8))
-    assert (many.flops, many.weights, many.cache) == (8 * one.flops, one.weights, 8 * one.cache)
-    half = step_cost(config, cached=10, dtype=torch.bfloat16)
-    assert 2 * half.moved == step_cost(config, cached=10, dtype=torch.float32).moved
+class Clock:
+    """Seconds that pass by calls alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+
+    def call(self, name: str, seconds: float) -> Callable[[], None]:
+        def spend() -> None:
+            self.order.append(name)
+            self.now += seconds
+
+        return spend
 
 
-def test_impossible_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="size: got 0"):
-        measure_roofline(size=0)
-    with pytest.raises(ValueError, match="cached: got -1"):
-        step_cost(config_of("llama"), cached=-1)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time, "process_time", lambda: made.now)
+    return made
+
+
+def test_calls_alternate_and_a_short_one_is_repeated(clock: Clock) -> None:
+    calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
+    result = cpu_seconds(calls, rounds=3, shortest=0.5)
+    assert result == {"a": [0.25] * 3, "b": [1.0] * 3}
+    assert "".join(clock.order) == "aabb" + "aab" * 3
+
+
+def test_a_reading_is_the_mean_of_its_calls(clock: Clock) -> None:
+    left = iter([1.0, 1.0, 2.0, 4.0])
+
+    def spend() -> None:
+        clock.now += next(left)
+
+    assert cpu_seconds({"a": spend}, rounds=1, shortest=1.5) == {"a": [3.0]}

@@ -100,7 +100,8 @@ def test_what_attention_keeps() -> None:
             for b, n, g, r, d in (
                 (2, 7, 3, 1, 5), (3, 11, 1, 3, 5), (1, 5, 3, 5, 7), (2, 13, 1, 1, 3),
                 (1, 17, 2, 1, 5), (1, 17, 2, 3, 5), (1, 16, 2, 3, 5), (9, 2, 2, 2, 4),
-                (2, 70, 4, 1, 8),
+                (2, 70, 4, 1, 8), (1, 1, 2, 3, 5), (20, 1, 2, 3, 5), (20, 1, 3, 1, 5),
+                (20, 1, 1, 1, 5),
             ):  # fmt: skip
                 layer = MultiHeadAttention(
                     17, g * r, num_kv_heads=g, head_dim=d, attention_fn=METHODS[method]
@@ -118,34 +119,8 @@ def test_what_attention_keeps() -> None:
                 assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
 
 
-def test_what_attention_keeps_for_one_query() -> None:
-    for method in METHODS:
-        for b, g, r in ((1, 2, 3), (20, 2, 3), (20, 3, 1), (20, 1, 1)):
-            layer = MultiHeadAttention(
-                17, g * r, num_kv_heads=g, head_dim=5, attention_fn=METHODS[method]
-            )
-            sizes: dict[str, Any] = {"num_kv_heads": g, "head_dim": 5, "batch_size": b}
-            x, memory = (torch.randn(b, n, 17, requires_grad=True) for n in (1, 7))
-            for is_causal in (False, True):
-                kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
-                assert kept == multi_head_saved_bytes(
-                    17, g * r, q_len=1, method=method, is_causal=is_causal, **sizes
-                )
-            result = multi_head_saved_bytes(17, g * r, q_len=1, k_len=7, method=method, **sizes)
-            assert measure_saved_bytes(partial(layer, x, memory), layer) == result
-
-
 def test_impossible_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="shape: got -1, wanted at least 0"):
-        array_bytes(3, -1)
     with pytest.raises(ValueError, match="max_len: got None without a window"):
         kv_cache_bytes(1, 1, None, 3)
-    with pytest.raises(ValueError, match="max_len: got 0"):
-        kv_cache_bytes(1, 1, 0, 3)
-    any_name: Any = "tanh"
-    with pytest.raises(ValueError, match="activation: got 'tanh', wanted one of"):
-        feed_forward_saved_bytes(3, 5, tokens=1, activation=any_name)
-    with pytest.raises(ValueError, match="method: got 'tanh', wanted one of"):
-        multi_head_saved_bytes(4, 2, q_len=1, method=any_name)
     with pytest.raises(TypeError, match=r"dtype: got torch\.bfloat16, wanted float32 or float64"):
         multi_head_saved_bytes(4, 2, q_len=1, dtype=torch.bfloat16)

@@ -1,4 +1,4 @@
-"""Formulas for weights and operations against what is there and what is done."""
+"""Weights, operations and what training keeps, by formula and as they are done and there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from typing import Any
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 from torch.utils.flop_counter import FlopCounterMode
 
-from companion.cost import count_flops, count_parameters
+from companion.cost import (
+    LiveBytes,
+    count_flops,
+    count_parameters,
+    feed_forward_flops,
+    measure_flops,
+    training_bytes,
+    training_flops,
+)
+from companion.layers import FeedForward
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, Transformer
 from tests.batches import make_batch
 from tests.transformers import VARIANTS, config_of, each_variant
@@ -114,16 +124,46 @@ def test_the_parts_are_where_the_operations_are() -> None:
 
 
 def test_impossible_counts_are_refused() -> None:
-    config, any_kind = config_of("paper"), "decoder"
+    config, wrong = config_of("paper"), dict[str, Any](kind="decoder")
     with pytest.raises(ValueError, match="kind: got 'decoder', wanted one of"):
-        count_parameters(config, any_kind)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="kind: got 'decoder', wanted one of"):
-        count_flops(config, any_kind, length=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="length: got 0, wanted at least 1"):
-        count_flops(config, "language_model", length=0)
-    with pytest.raises(ValueError, match="cached: got -1"):
-        count_flops(config, "language_model", length=1, cached=-1)
+        count_parameters(config, **wrong)
     with pytest.raises(ValueError, match="source_length: got None, wanted the number of source"):
         count_flops(config, "encoder_decoder", length=3)
     with pytest.raises(ValueError, match="source_length: got 5, wanted None"):
         count_flops(config, "language_model", length=3, source_length=5)
+
+
+def test_recomputing_costs_one_more_pass() -> None:
+    layer: Any = FeedForward(5, 7)
+    x = torch.ones(3, 5, requires_grad=True)
+    forward = feed_forward_flops(5, 7, tokens=3)
+    kept = measure_flops(lambda: layer(x).sum().backward())
+    with set_checkpoint_early_stop(False):  # else the last product is left out
+        again = measure_flops(lambda: checkpoint(layer, x, use_reentrant=False).sum().backward())
+    assert kept == training_flops(forward)
+    assert again == training_flops(forward, recomputed=True)
+
+
+def test_what_adamw_keeps() -> None:
+    for dtype in (torch.float32, torch.float64):
+        config, ids = config_of("llama"), torch.ones(3, 8, dtype=torch.int64)
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            with LiveBytes() as count:
+                model: Any = LanguageModel(config)
+            parameters = count_parameters(config, "language_model").total
+            tensors = len(list(model.parameters()))
+            result = training_bytes(parameters, tensors=tensors, dtype=dtype)
+            assert count.live == result.weights
+            with torch.no_grad():
+                model.loss(ids)  # from now on the angles of rotary are there, for all models
+            with LiveBytes() as count:
+                model.loss(ids).backward()
+            assert count.live == result.gradients
+            optimizer = torch.optim.AdamW(model.parameters())
+            with LiveBytes() as count:
+                optimizer.step()
+            assert count.live == result.moments
+        finally:
+            torch.set_default_dtype(before)

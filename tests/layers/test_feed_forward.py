@@ -60,18 +60,6 @@ def test_every_position_goes_through_the_formula() -> None:
             assert_matches(layer(x), expected)
 
 
-def test_torchs_transformer_layer_agrees() -> None:
-    for activation in ("relu", "gelu"):
-        theirs = torch.nn.TransformerEncoderLayer(
-            E, 1, HIDDEN, dropout=0.0, activation=activation, norm_first=True, dtype=torch.float64
-        )
-        ours, x = make(activation), draw(B, N, E)
-        pairs = ((ours.up_proj, theirs.linear1), (ours.down_proj, theirs.linear2))
-        for mine, other in pairs:
-            mine.load_state_dict(other.state_dict())
-        torch.testing.assert_close(ours(x), theirs._ff_block(x), rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("gated", [True, False])
 def test_gradients(gated: bool) -> None:
     layer, x = make("silu", gated=gated), draw(N, E).requires_grad_()
@@ -90,41 +78,6 @@ def test_dropout_is_for_training_alone() -> None:
     assert not torch.equal(layer(x), layer(x))
     layer.eval()
     assert torch.equal(layer(x), make()(x))
-
-
-def test_leading_axes_are_free() -> None:
-    for shape in ((E,), (0, E), (2, 3, 4, E)):
-        layer, x = make(), draw(*shape)
-        assert layer(x).shape == shape
-        torch.testing.assert_close(layer(x).reshape(-1, E), layer(x.reshape(-1, E)))
-
-
-def test_on_meta_tensors_and_under_autocast() -> None:
-    layer, x = make("silu", gated=True), draw(B, N, E)
-    expected = layer(x)
-    with torch.autocast("cpu", torch.bfloat16):
-        actual = layer.float()(x.float())
-    torch.testing.assert_close(actual.double(), expected, rtol=0.05, atol=0.05)
-    assert layer.to("meta")(x.to("meta").float()).shape == (B, N, E)
-
-
-def test_the_weights_survive_a_state_dict() -> None:
-    layer, x = make("silu", gated=True), draw(B, N, E)
-    other = FeedForward(E, HIDDEN, activation="silu", gated=True).double()
-    other.load_state_dict(layer.state_dict())
-    assert torch.equal(layer(x), other(x))
-    names = ["down_proj", "gate_proj", "up_proj"]
-    assert sorted(layer.state_dict()) == [f"{n}.{w}" for n in names for w in ("bias", "weight")]
-
-
-def test_sizes_and_shares_that_cannot_be_are_refused() -> None:
-    for options in ({"embed_dim": 0}, {"hidden_dim": -1}, {"dropout_p": 1.0}, {"dropout_p": -0.1}):
-        (name,) = options
-        sizes: dict[str, Any] = {"embed_dim": E, "hidden_dim": HIDDEN, **options}
-        with pytest.raises(ValueError, match=f"^{name}: got {sizes[name]}, wanted at least"):
-            FeedForward(**sizes)
-    with pytest.raises(ValueError, match=r"^x: got embed_dim = 3 in shape \(2, 3\), wanted 5"):
-        make()(draw(2, 3))
 
 
 if TYPE_CHECKING:

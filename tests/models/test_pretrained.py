@@ -11,67 +11,56 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from companion.decoding import greedy
 from companion.models.pretrained import from_pretrained
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
-from companion.positions import Linear
-from tests.batches import padded
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 transformers: Any = pytest.importorskip("transformers")
 
 VOCAB, E = 29, 24
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
+LONG = torch.arange(40)[None] % VOCAB  # beyond the original length of what is rescaled
+CLASSES = {"bert": "BertForMaskedLM", "gpt2": "GPT2LMHeadModel", "llama": "LlamaForCausalLM"}
 SIZES: dict[str, dict[str, Any]] = {
     "bert": {
         "vocab_size": VOCAB, "hidden_size": E, "num_attention_heads": 3, "num_hidden_layers": 2,
         "intermediate_size": 31, "max_position_embeddings": 23,
     },
     "gpt2": {
-        "vocab_size": VOCAB,
-        "n_embd": E,
-        "n_head": 3,
-        "n_layer": 2,
-        "n_positions": 23,
-        "n_inner": 31,
-        "bos_token_id": 1,
-        "eos_token_id": 2,
+        "vocab_size": VOCAB, "n_embd": E, "n_head": 3, "n_layer": 2, "n_positions": 23,
+        "n_inner": 31, "bos_token_id": 1, "eos_token_id": 2,
     },
     "llama": {
-        "vocab_size": VOCAB,
-        "hidden_size": E,
-        "num_attention_heads": 6,
-        "num_key_value_heads": 3,
-        "num_hidden_layers": 2,
-        "intermediate_size": 31,
-        "max_position_embeddings": 64,
+        "vocab_size": VOCAB, "hidden_size": E, "num_attention_heads": 6, "num_key_value_heads": 3,
+        "num_hidden_layers": 2, "intermediate_size": 31, "max_position_embeddings": 64,
     },
 }  # fmt: skip
-ROPE: dict[str, dict[str, Any]] = {
-    "base": {"rope_type": "default", "rope_theta": 97.0},
-    "linear": {"rope_type": "linear", "rope_theta": 97.0, "factor": 3.0},
-    "llama3": {
-        "rope_type": "llama3", "rope_theta": 97.0, "factor": 8.0, "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
-    },
-    "yarn": {
-        "rope_type": "yarn",
-        "rope_theta": 97.0,
-        "factor": 4.0,
-        "original_max_position_embeddings": 16,
-    },
+LLAMA3: dict[str, Any] = {
+    "rope_type": "llama3", "rope_theta": 97.0, "factor": 8.0, "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0, "original_max_position_embeddings": 16,
+}  # fmt: skip
+YARN: dict[str, Any] = {
+    "rope_type": "yarn", "rope_theta": 97.0, "factor": 4.0, "original_max_position_embeddings": 16
 }  # fmt: skip
 
 
-def theirs(kind: str, model: str, **changes: Any) -> Any:
+def theirs(kind: str, model: str = "", **changes: Any) -> Any:
     """A model of the library with every weight drawn."""
     names = {"bert": "BertConfig", "gpt2": "GPT2Config", "llama": "LlamaConfig"}
     config = getattr(transformers, names[kind])(**{**SIZES[kind], **changes})
-    made = getattr(transformers, model)(config).eval()
+    made = getattr(transformers, model or CLASSES[kind])(config).eval()
     torch.manual_seed(1)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     return made
+
+
+def rewritten(folder: Path, **changes: Any) -> None:
+    """Change fields of a config.json; those that are ... go."""
+    path = folder / "config.json"
+    described = {**json.loads(path.read_text(encoding="utf8")), **changes}
+    left = {name: value for name, value in described.items() if value is not ...}
+    path.write_text(json.dumps(left), encoding="utf8")
 
 
 def assert_agrees(actual: torch.Tensor, expected: torch.Tensor) -> None:
@@ -81,7 +70,7 @@ def assert_agrees(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 def test_bert(tmp_path: Path) -> None:
     for act in ("gelu", "gelu_new"):
-        model = theirs("bert", "BertForMaskedLM", hidden_act=act)
+        model = theirs("bert", hidden_act=act)
         model.save_pretrained(tmp_path)
         ours = from_pretrained(tmp_path)
         assert isinstance(ours, MaskedLanguageModel)
@@ -109,7 +98,7 @@ def test_bert_without_its_head(tmp_path: Path) -> None:
 
 def test_gpt2(tmp_path: Path) -> None:
     for tied, head in [(True, True), (False, True), (True, False)]:
-        whole = theirs("gpt2", "GPT2LMHeadModel", tie_word_embeddings=tied)
+        whole = theirs("gpt2", tie_word_embeddings=tied)
         (whole if head else whole.transformer).save_pretrained(tmp_path)
         ours = from_pretrained(tmp_path)
         assert isinstance(ours, LanguageModel)
@@ -118,60 +107,46 @@ def test_gpt2(tmp_path: Path) -> None:
 
 
 def test_llama(tmp_path: Path) -> None:
-    for rope in ROPE:
-        tied = rope == "linear"
-        options = {"rope_parameters": ROPE[rope], "tie_word_embeddings": tied}
-        model = theirs("llama", "LlamaForCausalLM", **options)
+    options: list[dict[str, Any]] = [
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 97.0}},
+        {"rope_parameters": {"rope_type": "linear", "factor": 3.0}, "tie_word_embeddings": True},
+        {"rope_parameters": LLAMA3, "eos_token_id": [2, 5, 7]},  # which is left to the decoders
+        {"rope_parameters": YARN, "eos_token_id": None},
+        {"attention_bias": True, "mlp_bias": True, "head_dim": 10},
+    ]
+    for changes in options:
+        model = theirs("llama", **changes)
         model.save_pretrained(tmp_path)
         ours = from_pretrained(tmp_path)
         assert isinstance(ours, LanguageModel)
-        long = torch.arange(40)[None] % VOCAB  # beyond the original length
         with torch.no_grad():
-            assert_agrees(ours(IDS), model(IDS).logits)
-            assert_agrees(ours(long), model(long).logits)
+            assert_agrees(ours(LONG), model(LONG).logits)
 
 
-def test_llama_with_biases_and_heads_of_their_own_width(tmp_path: Path) -> None:
-    options = {"attention_bias": True, "mlp_bias": True, "head_dim": 10}
-    model = theirs("llama", "LlamaForCausalLM", **options)
-    model.save_pretrained(tmp_path)
-    ours: Any = from_pretrained(tmp_path)
-    with torch.no_grad():
-        assert_agrees(ours(IDS), model(IDS).logits)
-
-
-def test_rotary_fields_of_older_files(tmp_path: Path) -> None:
-    model = theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE["llama3"])
-    model.save_pretrained(tmp_path)
-    described = json.loads((tmp_path / "config.json").read_text(encoding="utf8"))
-    scaling = described.pop("rope_parameters")
-    described["rope_theta"] = scaling.pop("rope_theta")
-    described["rope_scaling"] = scaling
-    (tmp_path / "config.json").write_text(json.dumps(described), encoding="utf8")
-    ours: Any = from_pretrained(tmp_path)
-    with torch.no_grad():
-        assert_agrees(ours(IDS), model(IDS).logits)
-
-
-def test_both_write_the_same_text(tmp_path: Path) -> None:
-    for kind, name in [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]:
-        model = theirs(kind, name)
-        model.save_pretrained(tmp_path)
+def test_rotary_fields_of_other_files(tmp_path: Path) -> None:
+    scaling = {name: value for name, value in LLAMA3.items() if name != "rope_theta"}
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        # Older files have two fields.
+        (LLAMA3, {"rope_parameters": ..., "rope_theta": 97.0, "rope_scaling": scaling}),
+        # Of old and new ones the old ones count.
+        (LLAMA3, {"rope_theta": 53.0, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}),
+        # An original length beside them counts.
+        (LLAMA3, {"original_max_position_embeddings": 32}),
+        (YARN, {"original_max_position_embeddings": 32}),
+        # What is null is the default.
+        (YARN, {"rope_parameters": {**YARN, "attention_factor": None, "mscale": None}}),
+    ]
+    for rope, changes in cases:
+        theirs("llama", rope_parameters=rope).save_pretrained(tmp_path)
+        rewritten(tmp_path, **changes)
+        again = transformers.LlamaForCausalLM.from_pretrained(tmp_path).eval()
         ours: Any = from_pretrained(tmp_path)
-        prompts = [[4, 5, 6, 7, 8], [9, 10], [11]]
-        state = ours.start(padded(prompts, 5), torch.tensor([5, 2, 1]), max_len=9)
-        ours_wrote = greedy(ours.step, state, batch_size=3, bos_id=state.last, eos_id=2, max_len=9)
-        for row, prompt in enumerate(prompts):
-            written = model.generate(
-                torch.tensor([prompt]), max_new_tokens=9, do_sample=False, pad_token_id=0,
-                eos_token_id=2,
-            )  # fmt: skip
-            ids = written[0, len(prompt) :].tolist()
-            assert ours_wrote.sequences()[row] == (ids[:-1] if ids[-1] == 2 else ids)
+        with torch.no_grad():
+            assert_agrees(ours(LONG), again(LONG).logits)
 
 
 def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None:
-    model = theirs("llama", "LlamaForCausalLM").to(torch.bfloat16)
+    model = theirs("llama").to(torch.bfloat16)
     model.save_pretrained(tmp_path, max_shard_size="9KB")
     assert len(list(tmp_path.glob("*.safetensors"))) > 1
     ours: Any = from_pretrained(tmp_path)
@@ -183,30 +158,27 @@ def test_shards_are_joined_and_half_precision_is_widened(tmp_path: Path) -> None
 
     index = tmp_path / "model.safetensors.index.json"
     listed = json.loads(index.read_text(encoding="utf8"))
-    listed["weight_map"]["model.extra"] = "model-00001-of-00001.safetensors"
-    missing = tmp_path / "model-00001-of-00001.safetensors"
-    index.write_text(json.dumps(listed), encoding="utf8")
-    with pytest.raises(FileNotFoundError, match=f"got no file {missing}"):
-        from_pretrained(tmp_path)
     shard = next(tmp_path.glob("*.safetensors")).name
-    listed["weight_map"]["model.extra"] = shard
-    index.write_text(json.dumps(listed), encoding="utf8")
-    with pytest.raises(ValueError, match=r"lacks model\.extra, which its index lists"):
-        from_pretrained(tmp_path)
-    listed["weight_map"]["model.extra"] = f"../{shard}"
-    index.write_text(json.dumps(listed), encoding="utf8")
-    with pytest.raises(ValueError, match="wanted files of the folder"):
-        from_pretrained(tmp_path)
+    wrong: list[tuple[str, type[Exception], str]] = [
+        ("none.safetensors", FileNotFoundError, f"got no file {tmp_path / 'none.safetensors'}"),
+        (shard, ValueError, r"lacks model\.extra, which its index lists"),
+        (f"../{shard}", ValueError, "wanted files of the folder"),
+    ]
+    for file, error, message in wrong:
+        listed["weight_map"]["model.extra"] = file
+        index.write_text(json.dumps(listed), encoding="utf8")
+        with pytest.raises(error, match=message):
+            from_pretrained(tmp_path)
 
 
 def test_wrong_tensors_are_listed_by_their_names(tmp_path: Path) -> None:
     cases: list[Any] = [
-        ("bert", "BertForMaskedLM", "bert.encoder.layer.1.attention.self.key.bias", (31, 24)),
-        ("gpt2", "GPT2LMHeadModel", "transformer.h.1.attn.c_attn.weight", (24, 31)),
-        ("llama", "LlamaForCausalLM", "model.layers.0.self_attn.k_proj.weight", (31, 24)),
+        ("bert", "bert.encoder.layer.1.attention.self.key.bias", (31, 24)),
+        ("gpt2", "transformer.h.1.attn.c_attn.weight", (24, 31)),
+        ("llama", "model.layers.0.self_attn.k_proj.weight", (31, 24)),
     ]
-    for kind, name, lost, shape in cases:
-        theirs(kind, name).save_pretrained(tmp_path)
+    for kind, lost, shape in cases:
+        theirs(kind).save_pretrained(tmp_path)
         path = tmp_path / "model.safetensors"
         tensors = load_file(path)
         wide = next(key for key in tensors if tuple(tensors[key].shape) == shape)
@@ -222,140 +194,62 @@ def test_wrong_tensors_are_listed_by_their_names(tmp_path: Path) -> None:
         assert message.endswith(f"has other shapes: {wide} (7, 5) instead of {shape}")
 
 
-REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
-    ("llama", "LlamaForCausalLM", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
-    ("llama", "LlamaForCausalLM", {"model_type": None}, "model_type None, wanted one of .*bert"),
-    ("llama", "LlamaForCausalLM", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
-        "rope_parameters of .* wanted rope_type default, linear",
-    ),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
-        "wanted whole heads rotated",
-    ),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"rope_parameters": {"rope_type": "linear"}},
-        "rope_parameters of .*config.json has no factor",
-    ),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
-        "rope_parameters of .*config.json has no low_freq_factor",
-    ),
-    (
-        "llama",
-        "LlamaForCausalLM",
-        {"rope_parameters": ["linear"]},
-        r"rope_parameters: .* has \['linear'\], wanted an object",
-    ),
-    ("llama", "LlamaForCausalLM", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
-    ("llama", "LlamaForCausalLM", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
-    (
-        "gpt2",
-        "GPT2LMHeadModel",
-        {"quantization_config": {"quant_method": "gptq"}},
-        "has a quantization_config, wanted plain weights",
-    ),
-    ("gpt2", "GPT2LMHeadModel", {"scale_attn_weights": False}, "scale_attn_weights: .* False"),
-    ("gpt2", "GPT2LMHeadModel", {"add_cross_attention": True}, "add_cross_attention: .* True"),
-    ("bert", "BertForMaskedLM", {"is_decoder": True}, "is_decoder: .* True, wanted False"),
-    ("bert", "BertForMaskedLM", {"hidden_size": 25}, "num_heads: got 3, wanted a divisor"),
-]
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("llama", {"model_type": "mamba"}, "model_type 'mamba', wanted one of"),
+    ("llama", {"model_type": None}, "model_type None, wanted one of .*bert"),
+    ("llama", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
+    ("llama", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
+    ("llama", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
+    ("llama", {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
+        "rope_parameters of .* wanted rope_type default, linear"),
+    ("llama", {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
+        "wanted whole heads rotated"),
+    ("llama", {"rope_parameters": {"rope_type": "linear"}},
+        "rope_parameters of .*config.json has no factor"),
+    ("llama", {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
+        "rope_parameters of .*config.json has no low_freq_factor"),
+    ("llama", {"rope_parameters": ["linear"]},
+        r"rope_parameters: .* has \['linear'\], wanted an object"),
+    ("llama", {"rope_parameters": {**YARN, "attention_factor": 1.5}},
+        "without a factor on attention of its own"),
+    ("llama", {"rope_parameters": {**YARN, "truncate": "false"}}, "wanted true or false"),
+    ("llama", {"tie_word_embeddings": "false"}, "wanted true or false"),
+    ("gpt2", {"tie_word_embeddings": None}, "wanted true or false"),
+    ("gpt2", {"quantization_config": {"quant_method": "gptq"}},
+        "has a quantization_config, wanted plain weights"),
+    ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: .* False"),
+    ("gpt2", {"add_cross_attention": True}, "add_cross_attention: .* True"),
+    ("bert", {"is_decoder": 0}, "wanted true or false"),
+    ("bert", {"is_decoder": True}, "is_decoder: .* True, wanted False"),
+    ("bert", {"hidden_size": 25}, "num_heads: got 3, wanted a divisor"),
+]  # fmt: skip
 
 
 def test_other_models_are_refused(tmp_path: Path) -> None:
-    for kind, name in dict.fromkeys((kind, name) for kind, name, _, _ in REFUSED):
-        theirs(kind, name).save_pretrained(tmp_path / kind)
-        file = tmp_path / kind / "config.json"
-        described = json.loads(file.read_text(encoding="utf8"))
-        for changes, message in (case[2:] for case in REFUSED if case[0] == kind):
-            file.write_text(json.dumps({**described, **changes}), encoding="utf8")
-            with pytest.raises(ValueError, match=message):
-                from_pretrained(tmp_path / kind)
-        file.write_text(json.dumps({"model_type": kind}), encoding="utf8")
+    for kind in CLASSES:
+        theirs(kind).save_pretrained(tmp_path)
+        written = (tmp_path / "config.json").read_text(encoding="utf8")
+        for changes, message in (case[1:] for case in REFUSED if case[0] == kind):
+            rewritten(tmp_path, **changes)
+            error = TypeError if message == "wanted true or false" else ValueError
+            with pytest.raises(error, match=message):
+                from_pretrained(tmp_path)
+            (tmp_path / "config.json").write_text(written, encoding="utf8")
+        (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf8")
         with pytest.raises(ValueError, match=r"config.json has no \w+"):
-            from_pretrained(tmp_path / kind)
-
-
-def rewritten(folder: Path, **changes: Any) -> None:
-    """Change fields of a config.json."""
-    path = folder / "config.json"
-    described = json.loads(path.read_text(encoding="utf8"))
-    path.write_text(json.dumps({**described, **changes}), encoding="utf8")
-
-
-def assert_reads_as_the_library(folder: Path) -> None:
-    again = transformers.LlamaForCausalLM.from_pretrained(folder).eval()
-    long = torch.arange(40)[None] % VOCAB
-    ours: Any = from_pretrained(folder)
-    with torch.no_grad():
-        assert_agrees(ours(long), again(long).logits)
-
-
-def test_an_original_length_beside_the_rotary_fields_counts(tmp_path: Path) -> None:
-    for rope in ("llama3", "yarn"):
-        model = theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE[rope])
-        model.save_pretrained(tmp_path)
-        rewritten(tmp_path, original_max_position_embeddings=32)
-        assert_reads_as_the_library(tmp_path)
-        assert from_pretrained(tmp_path).config.rotary_scaling.original_length == 32  # type: ignore[union-attr]
-
-
-def test_of_old_and_new_rotary_fields_the_old_ones_count(tmp_path: Path) -> None:
-    theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE["llama3"]).save_pretrained(tmp_path)
-    rewritten(tmp_path, rope_scaling={"rope_type": "linear", "factor": 2.0}, rope_theta=53.0)
-    assert_reads_as_the_library(tmp_path)
-    model = from_pretrained(tmp_path)
-    assert isinstance(model, LanguageModel)
-    config = model.config
-    assert (config.rotary_base, config.rotary_scaling) == (53.0, Linear(2.0))
-
-
-def test_a_factor_on_attention_that_is_null_is_the_default(tmp_path: Path) -> None:
-    theirs("llama", "LlamaForCausalLM", rope_parameters=ROPE["yarn"]).save_pretrained(tmp_path)
-    rewritten(tmp_path, rope_parameters={**ROPE["yarn"], "attention_factor": None, "mscale": None})
-    assert_reads_as_the_library(tmp_path)
-    rewritten(tmp_path, rope_parameters={**ROPE["yarn"], "attention_factor": 1.5})
-    with pytest.raises(ValueError, match="without a factor on attention of its own"):
-        from_pretrained(tmp_path)
-
-
-def test_switches_are_true_or_false(tmp_path: Path) -> None:
-    cases: list[Any] = [
-        ("llama", "LlamaForCausalLM", {"tie_word_embeddings": "false"}),
-        ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": 1}),
-        ("gpt2", "GPT2LMHeadModel", {"tie_word_embeddings": None}),
-        ("bert", "BertForMaskedLM", {"is_decoder": 0}),
-        ("llama", "LlamaForCausalLM", {"mlp_bias": "false"}),
-        ("llama", "LlamaForCausalLM", {"rope_parameters": {**ROPE["yarn"], "truncate": "false"}}),
-    ]
-    for kind, name, changes in cases:
-        theirs(kind, name).save_pretrained(tmp_path)
-        rewritten(tmp_path, **changes)
-        with pytest.raises(TypeError, match=r": .*config.json has .*, wanted true or false"):
             from_pretrained(tmp_path)
 
 
 def test_only_local_folders_are_read(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="only local folders are read"):
         from_pretrained("bert-base-uncased")
-    with pytest.raises(TypeError, match="folder: got NoneType, wanted a str or a PathLike"):
-        from_pretrained(None)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError, match=r"got no file .*config.json"):
         from_pretrained(tmp_path)
 
 
 def test_the_oldest_files_of_bert(tmp_path: Path) -> None:
     for tied in [False, True]:
-        model = theirs("bert", "BertForMaskedLM", tie_word_embeddings=tied)
+        model = theirs("bert", tie_word_embeddings=tied)
         model.save_pretrained(tmp_path)
         old = {
             name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
@@ -368,43 +262,26 @@ def test_the_oldest_files_of_bert(tmp_path: Path) -> None:
 
 
 def test_a_head_that_is_stored_and_differs_is_not_tied(tmp_path: Path) -> None:
-    cases: list[Any] = [("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaForCausalLM")]
-    for kind, name in cases:
-        theirs(kind, name, tie_word_embeddings=True).save_pretrained(tmp_path)
+    for kind in ("gpt2", "llama"):
+        theirs(kind, tie_word_embeddings=True).save_pretrained(tmp_path)
         tensors = load_file(tmp_path / "model.safetensors")
         tensors["lm_head.weight"] = torch.randn(VOCAB, E)
         save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
-        model = from_pretrained(tmp_path)
-        assert isinstance(model, LanguageModel)
-        assert model.config.tied == "none"
-        expected = getattr(transformers, name).from_pretrained(tmp_path)(IDS).logits
-        torch.testing.assert_close(model(IDS), expected)
+        again = getattr(transformers, CLASSES[kind]).from_pretrained(tmp_path)
+        torch.testing.assert_close(from_pretrained(tmp_path)(IDS), again(IDS).logits)
 
 
 def test_one_file_goes_before_the_shards_of_an_earlier_save(tmp_path: Path) -> None:
-    theirs("llama", "LlamaForCausalLM").save_pretrained(tmp_path, max_shard_size="9KB")
+    theirs("llama").save_pretrained(tmp_path, max_shard_size="9KB")
     index = (tmp_path / "model.safetensors.index.json").read_text(encoding="utf-8")
-    later = theirs("llama", "LlamaForCausalLM")
+    later = theirs("llama")
     later.save_pretrained(tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text(index, encoding="utf-8")
     torch.testing.assert_close(from_pretrained(tmp_path)(IDS), later(IDS).logits)
 
 
-@pytest.mark.parametrize("eos", [[2, 5, 7], None])
-def test_special_tokens_are_left_to_the_decoders(eos: Any, tmp_path: Path) -> None:
-    model = theirs("llama", "LlamaForCausalLM", eos_token_id=eos)
-    model.save_pretrained(tmp_path)
-    ours: Any = from_pretrained(tmp_path)
-    with torch.no_grad():
-        assert_agrees(ours(IDS), model(IDS).logits)
-    state = ours.start(IDS, max_len=3)
-    with pytest.raises(TypeError, match=r"eos_id: got .*, wanted a whole number"):
-        greedy(ours.step, state, batch_size=2, bos_id=state.last, eos_id=eos, max_len=3)
-
-
 def test_a_base_model_scores_words_only_with_its_embedding(tmp_path: Path) -> None:
-    cases: list[Any] = [("gpt2", "GPT2Model"), ("llama", "LlamaModel")]
-    for kind, name in cases:
+    for kind, name in (("gpt2", "GPT2Model"), ("llama", "LlamaModel")):
         base = theirs(kind, name, tie_word_embeddings=True)
         base.save_pretrained(tmp_path)
         ours: Any = from_pretrained(tmp_path)
@@ -417,7 +294,7 @@ def test_a_base_model_scores_words_only_with_its_embedding(tmp_path: Path) -> No
 
 
 def test_quantized_and_pickled_weights_are_refused(tmp_path: Path) -> None:
-    theirs("llama", "LlamaForCausalLM").save_pretrained(tmp_path)
+    theirs("llama").save_pretrained(tmp_path)
     path = tmp_path / "model.safetensors"
     tensors = load_file(path)
     lost = "model.layers.0.mlp.up_proj.weight"

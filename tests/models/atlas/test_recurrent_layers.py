@@ -64,18 +64,6 @@ def test_pieces_equal_the_whole_also_beyond_a_chunk(name: str) -> None:
 
 
 @each
-def test_the_future_changes_no_past_and_the_past_is_read(name: str) -> None:
-    layer, x = layer_of(name), text(11)
-    later, earlier = x.clone(), x.clone()
-    later[:, 5:] += 1
-    earlier[:, 0] += 1
-    output, other = layer(x)[0], layer(later)[0]
-    assert torch.equal(output[:, :5], other[:, :5])
-    assert (output[:, 5:] != other[:, 5:]).any()
-    assert (output[:, 1] != layer(earlier)[0][:, 1]).any()
-
-
-@each
 def test_all_weights_and_inputs_get_gradients(name: str) -> None:
     kind, spec = LAYERS[name]
     layer, x = kind(WIDTH, spec).double(), text(67).requires_grad_()  # as it begins
@@ -105,30 +93,6 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory(name: str) -> None:
         output, state = layer.bfloat16()(text(7).bfloat16())
     assert (output.dtype, state.memory.dtype) == (torch.bfloat16, torch.float32)
     assert (output - wide).abs().max() < 0.1 * wide.abs().max()
-
-
-@torch.no_grad()
-def test_a_gate_is_a_silu_or_a_sigmoid() -> None:
-    shut, half = (layer_of(name) for name in ("gated delta", "gated delta by a sigmoid"))
-    for layer in (shut, half):
-        layer.gate_proj.weight.zero_()
-    assert not shut(text(5))[0].any()
-    before = half(text(5))[0]
-    half.gate_proj.weight.fill_(1e6)  # of a text whose features are all above 0
-    assert before.all()
-    once, _ = half(text(5).abs())
-    half.gate_proj.weight.zero_()
-    torch.testing.assert_close(once, 2 * half(text(5).abs())[0])
-
-
-def test_every_channel_forgets_by_itself() -> None:
-    layer = layer_of("kimi")
-    with torch.no_grad():
-        _, one = layer(text(5))
-        layer.decay_bias[0, 0] += 1
-        _, other = layer(text(5))
-    assert (one.memory[:, 0, 0] != other.memory[:, 0, 0]).all()
-    assert torch.equal(one.memory[:, 1:], other.memory[:, 1:])
 
 
 def test_other_tokens_and_the_state_of_another_batch_are_refused() -> None:

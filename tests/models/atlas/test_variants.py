@@ -12,28 +12,24 @@ from experiments.atlas.rows import ROWS, Row
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "dense layers among experts": ("qwen3_next", {"mlp_only_layers": [1], "norm_topk_prob": False}),
-    "no positions": (
-        "olmo_hybrid",
-        {
-            "rope_parameters": {"rope_type": "default", "rope_theta": None},
-            "linear_allow_neg_eigval": False,
-        },
-    ),
+    "no positions": ("olmo_hybrid", {
+        "rope_parameters": {"rope_type": "default", "rope_theta": None},
+        "linear_allow_neg_eigval": False,
+    }),
     "windows": ("minimax", {"sliding_window": 30}),
     "widths as they are given": ("lfm2", {"block_auto_adjust_ff_dim": False}),
     "no correction": ("lfm2_moe", {"use_expert_bias": False, "norm_topk_prob": False}),
     "no gate, norms before": ("lfm3", {"use_attention_gate": False, "use_sandwich_norm": False}),
     "experts of full width": ("nemotron_h", {"moe_latent_size": None, "use_bias": True}),
-    "no experts, positions": (
-        "granitemoehybrid",
-        {"num_local_experts": 0, "position_embedding_type": "rope", "mamba_proj_bias": True},
-    ),
+    "no experts, positions": ("granitemoehybrid", {
+        "num_local_experts": 0, "position_embedding_type": "rope", "mamba_proj_bias": True,
+    }),
     "biases": ("bamba", {"mlp_bias": True, "attention_bias": True, "mamba_conv_bias": False}),
     "gate before norm": ("falcon_h1", {"mamba_norm_before_gate": False}),
     "no norm": ("falcon_h1", {"mamba_rms_norm": False}),
     "latent queries": ("kimi_linear", {"q_lora_rank": 28}),
     "no floor": ("bailing_hybrid", {"kda_safe_gate": False}),
-}
+}  # fmt: skip
 
 
 def row_of(name: str, fields: dict[str, Any]) -> Row:

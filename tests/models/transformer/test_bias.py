@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +16,12 @@ from companion.models.transformer import (
     Embedding,
     Encoder,
     LanguageModel,
-    TextEncoder,
     Transformer,
     TransformerConfig,
 )
+from companion.positions import alibi_bias
 from tests.batches import make_batch
-from tests.transformers import config_of, randomised
+from tests.transformers import VARIANTS, config_of, randomised
 
 BIASED = ("bloom", "t5")
 B, N, E, H = 2, 7, 12, 6
@@ -30,48 +31,6 @@ IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
 def draw(*shape: int) -> Tensor:
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def bucket(relative: int, two_sided: bool) -> int:
-    """Six buckets up to distance 5, written out: 0, 1 to 2 and the rest, or 0, 1, 2, 3, 4, 5."""
-    if two_sided:
-        return (0, 1, 1, 2, 2, 2, 2)[abs(relative)] + (3 if relative > 0 else 0)
-    return (0, 1, 2, 3, 4, 5, 5)[-relative]
-
-
-def expected_bias(model: Any, head: int, query: int, key: int, two_sided: bool) -> float:
-    if model.score_bias.__class__.__name__ == "AlibiBias":
-        slopes = [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]
-        return -slopes[head] * abs(query - key)
-    number: float = model.score_bias.table.weight[bucket(key - query, two_sided), head].item()
-    return number
-
-
-def test_the_bias_is_added_to_scaled_scores() -> None:
-    for variant in BIASED:
-        for two_sided in (True, False):
-            stack = Encoder if two_sided else Decoder
-            model = randomised(stack(config_of(variant, num_layers=1, attention_bias=False)))
-            x, block = draw(1, N, E), model.blocks[0]
-            asked: dict[str, Any] = {"need_weights": True} if two_sided else {"weights_of": (0,)}
-            weights = model(x, **asked)[1][0]
-            read = block.self_residual.norm(x)[0].detach()
-            queries, keys = (
-                (read @ projection.weight.detach().T).reshape(N, H, 2)
-                for projection in (block.self_attention.query_proj, block.self_attention.key_proj)
-            )
-            for head in range(H):
-                for query in range(N):
-                    seen = range(N if two_sided else query + 1)
-                    terms = [
-                        math.exp(
-                            float(queries[query, head] @ keys[key, head]) / math.sqrt(2)
-                            + expected_bias(model, head, query, key, two_sided)
-                        )
-                        for key in seen
-                    ]
-                    expected = torch.tensor(terms, dtype=torch.float64) / sum(terms)
-                    torch.testing.assert_close(weights[0, head, query, : len(terms)], expected)
 
 
 def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:
@@ -89,36 +48,23 @@ def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:
                 torch.testing.assert_close(step[:, 0], whole[torch.arange(B), lengths])
 
 
-def test_a_text_moved_along_is_the_same_text() -> None:
-    """Behind tokens that no query sees, only the positions of a text have changed."""
+def test_alibi_of_an_encoder_looks_both_ways() -> None:
+    """The decoder's is BLOOM's; T5 has both of its."""
+    config, x = config_of("bloom"), draw(B, N, E)
+    encoder = randomised(Encoder(config))
+    plain = randomised(Encoder(replace(config, positions="none")))
+    bias = alibi_bias(H, N, like=x)
+    torch.testing.assert_close(encoder(x).hidden, plain(x, mask=bias).hidden)
+
+
+def test_a_mask_of_numbers_is_added() -> None:
     for variant in BIASED:
-        encoder = randomised(TextEncoder(config_of(variant)))
-        text, filler = IDS[:1], torch.zeros(1, 4, dtype=torch.int64)
-        alone = encoder(text).hidden
-        hidden = encoder.encoder(
-            encoder.embedding(torch.cat((filler, text), 1)), mask=torch.arange(11) >= 4
-        ).hidden
-        torch.testing.assert_close(hidden[:, 4:], alone)
-
-
-def test_alibi_does_not_tell_the_sides_apart_and_relative_does() -> None:
-    x = draw(B, N, E)
-    for variant, same in (("bloom", True), ("t5", False)):
-        encoder = randomised(Encoder(config_of(variant)))
-        back = encoder(x.flip(1)).hidden.flip(1)
-        assert torch.allclose(back, encoder(x).hidden) is same
-
-
-def test_padding_is_left_out_and_other_masks_are_added() -> None:
-    for variant in BIASED:
-        encoder = randomised(Encoder(config_of(variant)))
-        x, lengths = draw(B, N, E), torch.tensor([4, 7])
-        allowed = padding_mask(lengths, N)[:, None]
-        hidden = encoder(x, mask=allowed).hidden
-        torch.testing.assert_close(hidden[0, :4], encoder(x[:1, :4]).hidden[0])
+        encoder, x = randomised(Encoder(config_of(variant))), draw(B, N, E)
+        allowed = padding_mask(torch.tensor([4, 7]), N)[:, None]
         added = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, -math.inf)
-        torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], hidden[0, :4])
-        torch.testing.assert_close(encoder(x, mask=added).hidden[1], hidden[1])
+        expected = encoder(x, mask=allowed).hidden
+        torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], expected[0, :4])
+        torch.testing.assert_close(encoder(x, mask=added).hidden[1], expected[1])
 
 
 def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None:
@@ -153,23 +99,15 @@ def test_half_precision_is_near() -> None:
 
 
 def test_autocast() -> None:
-    for variant in BIASED:
+    for variant in VARIANTS:
         model = randomised(LanguageModel(config_of(variant)), dtype=torch.float32, std=0.2)
         expected = model(IDS)
         with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+            assert model(IDS).dtype == torch.bfloat16
             state = model.start(IDS[:, :4], max_len=3)
             logits = model.step(state.last, state).logits
         scale = expected.detach().abs().max()
         assert (logits.float() - expected[:, 3]).abs().max() < 0.05 * scale
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_torch_compiles_it_in_one_piece() -> None:
-    for variant in BIASED:
-        model = randomised(LanguageModel(config_of(variant, num_layers=1)))
-        torch.compiler.reset()
-        compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
-        torch.testing.assert_close(compiled(IDS), model(IDS))
 
 
 def libraries_model(name: str, config: str, **options: Any) -> Any:

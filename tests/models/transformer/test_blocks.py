@@ -1,4 +1,4 @@
-"""A block against torch's layers, values and gradients, and against its own formula."""
+"""Blocks and stacks of them against torch's Transformer, values and gradients."""
 
 from __future__ import annotations
 
@@ -10,83 +10,15 @@ from torch import Tensor, nn
 
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
-from companion.models.transformer import Block, PostNorm, PreNorm
-from companion.models.transformer.blocks import Rotary
-from companion.positions import Linear, Yarn, rotary_frequencies, rotate
-from tests.transformers import block_of, config_of, gradient, randomised, value
+from companion.models.transformer import Block, Decoder, Encoder
+from tests.transformers import config_of, gradient, randomised, stack_of, value
 
 B, N, K, E = 2, 5, 7, 12
-LENGTHS, MEMORY_LENGTHS = torch.tensor([5, 3]), torch.tensor([4, 7])
-ORDERS = ["pre", "post"]
 
 
 def draw(*shape: int) -> Tensor:
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def twins(order: str, dtype: torch.dtype, *, cross: bool, activation: str = "relu") -> Any:
-    """A layer of torch's and a block with the same weights."""
-    kind = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
-    theirs: Any = kind(
-        E, 6, 17, dropout=0.0, activation=activation, batch_first=True, norm_first=order == "pre"
-    )
-    theirs = randomised(theirs, dtype=dtype).train()  # in evaluation it takes other paths
-    changes = {"norm_order": order, "activation": activation}
-    ours = Block(config_of("paper", attention_bias=True, **changes), cross=cross).to(dtype)
-    ours.load_state_dict(block_of(theirs, value))
-    return theirs, ours
-
-
-def assert_gradients_agree(theirs: Any, ours: Block, tolerance: float) -> None:
-    expected = block_of(theirs, gradient)
-    for name, parameter in ours.named_parameters():
-        assert parameter.grad is not None, name
-        torch.testing.assert_close(
-            parameter.grad, expected.pop(name), rtol=tolerance, atol=tolerance, msg=name
-        )
-    assert not expected
-
-
-def test_torchs_encoder_layer_agrees() -> None:
-    for order, activation, dtype, tolerance in [
-        ("pre", "relu", torch.float32, 1e-5),
-        ("post", "gelu", torch.float64, 1e-12),
-    ]:
-        theirs, ours = twins(order, dtype, cross=False, activation=activation)
-        x, mask = draw(B, N, E).to(dtype), padding_mask(LENGTHS, N)
-        expected = theirs(x, src_key_padding_mask=~mask[:, 0])  # True there means leave out
-        actual = ours(x, attn_mask=mask[:, None]).x
-        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-        towards = draw(B, N, E).to(dtype) / N
-        (expected * towards).sum().backward()
-        (actual * towards).sum().backward()
-        assert_gradients_agree(theirs, ours, tolerance)
-
-
-def test_torchs_decoder_layer_agrees() -> None:
-    for order in ORDERS:
-        dtype, tolerance = torch.float64, 1e-12
-        theirs, ours = twins(order, dtype, cross=True)
-        x, memory = draw(B, N, E).to(dtype), draw(B, K, E).to(dtype)
-        mask, future = padding_mask(MEMORY_LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
-        expected = theirs(x, memory, tgt_mask=future, memory_key_padding_mask=~mask[:, 0])
-        actual = ours(x, ours.project_memory(memory), is_causal=True, memory_mask=mask[:, None]).x
-        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-        towards = draw(B, N, E).to(dtype) / N
-        (expected * towards).sum().backward()
-        (actual * towards).sum().backward()
-        assert_gradients_agree(theirs, ours, tolerance)
-
-
-def test_the_two_orders_are_their_formulas() -> None:
-    x, output = draw(B, N, E), draw(B, N, E) + 1
-    for order, residual in (("pre", PreNorm), ("post", PostNorm)):
-        made = randomised(residual(config_of("paper", norm_order=order)))
-        norm = made.norm
-        before, after = (norm(x), x + output) if order == "pre" else (x, norm(x + output))
-        assert torch.equal(made.before(x), before)
-        assert torch.equal(made.after(x, output), after)
 
 
 def test_weights_change_nothing_and_have_a_row_a_query() -> None:
@@ -144,13 +76,72 @@ def test_projections_begin_with_the_variance_of_glorot_and_no_bias() -> None:
             assert parameter.abs().max() == 0
 
 
-def test_rotary_takes_base_and_scaling() -> None:
-    for scaling in (None, Linear(3.0), Yarn(4.0, original_length=8)):
-        x, places = draw(B, 3, N, 8), torch.arange(N) + 30
-        frequencies = rotary_frequencies(8, base=50.0, scaling=scaling)
-        factor = 1.0 if scaling is None else scaling.attention_factor
-        expected = factor * rotate(x, places, frequencies=frequencies)
-        torch.testing.assert_close(Rotary(50.0, scaling)(x, places), expected)
-        assert torch.equal(
-            Rotary(50.0, scaling)(x.half(), places).float().isnan().any(), torch.tensor(False)
+LENGTHS = torch.tensor([4, 7])
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_torchs_transformer_agrees() -> None:
+    for order, activation in (("pre", "relu"), ("post", "gelu")):
+        dtype, tolerance = torch.float64, 1e-11
+        theirs: Any = nn.Transformer(
+            E, 6, 3, 2, 17, dropout=0.0, activation=activation, batch_first=True,
+            norm_first=order == "pre",
+        )  # fmt: skip
+        theirs = randomised(theirs, dtype=dtype, std=0.3).train()
+        config = config_of(
+            "paper", norm_order=order, activation=activation, final_norm=True, attention_bias=True
         )
+        encoder, decoder = Encoder(config, 3).to(dtype), Decoder(config, cross=True).to(dtype)
+        encoder.load_state_dict(stack_of(theirs.encoder, value))
+        decoder.load_state_dict(stack_of(theirs.decoder, value))
+
+        source, target = draw(B, K, E).to(dtype), draw(B, N, E).to(dtype)
+        mask, future = padding_mask(LENGTHS, K), torch.ones(N, N, dtype=torch.bool).triu(1)
+        padding = ~mask[:, 0]  # True there means leave out
+        expected = theirs(
+            source, target, tgt_mask=future, src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+        )  # fmt: skip
+        memory = encoder(source, mask=mask[:, None]).hidden
+        memories = decoder.project_memory(memory)
+        actual: Any = decoder(target, memories, memory_mask=mask[:, None]).hidden
+        torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+        towards = draw(B, N, E).to(dtype) / N
+        (expected * towards).sum().backward()
+        (actual * towards).sum().backward()
+        for ours, module in ((encoder, theirs.encoder), (decoder, theirs.decoder)):
+            wanted = stack_of(module, gradient)
+            assert wanted.keys() == dict(ours.named_parameters()).keys()
+            for name, parameter in ours.named_parameters():
+                assert parameter.grad is not None
+                torch.testing.assert_close(
+                    parameter.grad, wanted[name], rtol=tolerance, atol=tolerance, msg=name
+                )
+
+
+def test_weights_are_those_of_the_blocks_asked_for() -> None:
+    config = config_of("paper")
+    encoder, decoder = randomised(Encoder(config)), randomised(Decoder(config, cross=True))
+    x, memory = draw(B, N, E), draw(B, K, E)
+    read = encoder(memory, need_weights=True)
+    assert [tuple(w.shape) for w in read.weights] == [(B, 6, K, K)] * 2
+    assert encoder(memory).weights == ()
+    found = decoder(x, decoder.project_memory(memory), weights_of=(1,))
+    assert found.self_weights[0] is None
+    assert found.cross_weights[0] is None
+    assert found.self_weights[1].shape == (B, 6, N, N)
+    assert found.cross_weights[1].shape == (B, 6, N, K)
+
+
+def test_there_is_a_memory_and_a_cache_for_every_block() -> None:
+    decoder = Decoder(config_of("paper"), cross=True).double()
+    memories = decoder.project_memory(draw(B, K, E))
+    with pytest.raises(ValueError, match="memories: got 1, wanted 2, one a block"):
+        decoder(draw(B, N, E), memories[:1])
+    lone = Decoder(config_of("llama")).double()
+    token = draw(B, 1, E)  # one alone goes another way
+    with torch.no_grad(), pytest.raises(ValueError, match="memories: got some, wanted None"):
+        lone(token, memories, caches=lone.make_caches(B, N))
+    with pytest.raises(ValueError, match="caches: got 1, wanted 2, one a block"):
+        decoder(draw(B, N, E), memories, caches=decoder.make_caches(B, N)[:1])

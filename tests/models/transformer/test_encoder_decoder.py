@@ -88,16 +88,6 @@ def test_with_and_without_caches_the_same_is_written(variant: str, beam_size: in
     torch.testing.assert_close(cached.weights, plain.weights)
 
 
-def test_the_log_probabilities_are_those_of_the_forward_pass() -> None:
-    model, batch = make("paper"), make_batch([0])
-    state = model.start(batch.source, batch.source_lengths, max_len=7)
-    written = greedy(model.step, state, batch_size=1, bos_id=1, eos_id=18, max_len=7)
-    read = torch.cat((torch.ones(1, 1, dtype=torch.int64), written.tokens[:, :-1]), 1)
-    logits = model(batch._replace(target_in=read))
-    expected = logits.log_softmax(-1).gather(-1, written.tokens[..., None])[..., 0]
-    torch.testing.assert_close(written.log_probs, expected)
-
-
 def test_the_loss_can_be_smoothed() -> None:
     model, batch = make("paper"), make_batch([0])
     logs = model(batch)[0].log_softmax(-1)
@@ -106,41 +96,15 @@ def test_the_loss_can_be_smoothed() -> None:
     torch.testing.assert_close(model.loss(batch, label_smoothing=0.2), expected)
 
 
-def test_learned_positions_limit_what_is_written() -> None:
-    model, batch = make("gpt2"), make_batch([0])
-    with pytest.raises(ValueError, match="max_len: got 24 tokens in all, wanted at most 23"):
-        model.start(batch.source, batch.source_lengths, max_len=24)
-
-
 def test_meta_tensors_have_shapes() -> None:
-    for variant in ("paper", "llama"):
-        with torch.device("meta"):
-            model = Transformer(config_of(variant)).eval()
-        batch = make_batch([0, 1, 2])
-        batch = type(batch)(*(part.to("meta") for part in batch))
-        assert model(batch).shape == (3, 7, 19)
-        logits, _, weights = model.step(
-            batch.target_in[:, 0], model.start(batch.source, batch.source_lengths, max_len=5)
-        )
-        assert (logits.shape, weights.shape) == ((3, 19), (3, 5))
-
-
-def test_autocast() -> None:
-    for variant in ("paper", "llama"):
-        model, batch = make(variant).float(), make_batch([0, 1, 2])
-        model = randomised(model, dtype=torch.float32, std=0.2)
-        expected = model(batch)
-        with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
-            actual = model(batch)
-            state = model.start(batch.source, batch.source_lengths, max_len=7)
-            steps = []
-            for i in range(7):
-                logits, state, _ = model.step(batch.target_in[:, i], state)
-                steps.append(logits)
-        assert actual.dtype == torch.bfloat16
-        scale = expected.detach().abs().max()
-        for logits in (actual, torch.stack(steps, 1)):
-            assert (logits.float() - expected).abs().max() < 0.05 * scale
+    with torch.device("meta"):
+        model = Transformer(config_of("llama")).eval()
+    batch = make_batch([0, 1, 2])
+    batch = type(batch)(*(part.to("meta") for part in batch))
+    assert model(batch).shape == (3, 7, 19)
+    state = model.start(batch.source, batch.source_lengths, max_len=5)
+    logits, _, weights = model.step(batch.target_in[:, 0], state)
+    assert (logits.shape, weights.shape) == ((3, 19), (3, 5))
 
 
 @pytest.mark.filterwarnings("ignore")

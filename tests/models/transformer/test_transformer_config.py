@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -13,47 +11,21 @@ from companion.positions import Linear
 from tests.transformers import SIZES, config_of
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"vocab_size": 0}, ValueError, "vocab_size: got 0, wanted at least 1"),
-    ({"embed_dim": 2.0}, TypeError, "embed_dim: got float, wanted a whole number"),
     ({"num_heads": 5}, ValueError, "num_heads: got 5, wanted a divisor of embed_dim, 12"),
     ({"num_kv_heads": 4}, ValueError, "num_kv_heads: got 4, wanted a divisor of num_heads, 6"),
     ({"head_dim": 3, "positions": "rotary"}, ValueError, "head_dim: got 3, wanted an even number"),
-    ({"head_dim": 0}, ValueError, "head_dim: got 0"),
     ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
-    ({"num_layers": 0}, ValueError, "num_layers: got 0"),
-    ({"encoder_layers": 0}, ValueError, "encoder_layers: got 0"),
-    ({"source_vocab": 0}, ValueError, "source_vocab: got 0"),
-    ({"max_len": 0}, ValueError, "max_len: got 0"),
-    ({"num_types": -1}, ValueError, "num_types: got -1"),
-    ({"positions": "absolute"}, ValueError, "positions: got 'absolute', wanted one of"),
     ({"relative_buckets": 3}, ValueError, "relative_buckets: got 3, wanted at least 4"),
-    ({"relative_buckets": 8.0}, TypeError, "relative_buckets: got float, wanted a whole number"),
-    (
-        {"relative_buckets": 8, "relative_max_distance": 4},
-        ValueError,
-        "relative_max_distance: got 4, wanted at least 5",
-    ),
-    ({"norm_order": "before"}, ValueError, "norm_order: got 'before'"),
-    ({"norm": "batch"}, ValueError, "norm: got 'batch'"),
+    ({"relative_buckets": 8, "relative_max_distance": 4}, ValueError,
+        "relative_max_distance: got 4, wanted at least 5"),
     ({"activation": "tanh"}, ValueError, "activation: got 'tanh'"),
-    ({"tied": True}, TypeError, "tied: got bool, wanted one of"),
     ({"tied": "all", "source_vocab": 7}, ValueError, "tied: got 'all' with 7 source and 19"),
-    ({"gated": "yes"}, TypeError, "gated: got 'yes', wanted True or False"),
-    ({"final_norm": 1}, TypeError, "final_norm: got int, wanted True or False, or None"),
     ({"dropout_p": 1.0}, ValueError, "dropout_p: got 1.0, wanted at least 0 and below 1"),
-    ({"attention_dropout_p": -0.1}, ValueError, "attention_dropout_p: got -0.1"),
-    ({"feed_forward_dropout_p": "0"}, TypeError, "feed_forward_dropout_p: got '0'"),
-    ({"dropout_p": True}, TypeError, "dropout_p: got bool, wanted a finite number"),
-    ({"norm_eps": 0.0}, ValueError, "norm_eps: got 0.0, wanted a number above 0"),
-    ({"norm_eps": math.inf}, ValueError, "norm_eps: got inf, wanted a finite number"),
-    ({"norm_eps": True}, TypeError, "norm_eps: got bool, wanted a finite number"),
-    ({"rotary_base": math.inf}, ValueError, "rotary_base: got inf, wanted a finite number"),
-    ({"rotary_base": 1.0}, ValueError, "rotary_base: got 1.0, wanted a number above 1"),
     ({"rotary_scaling": 2.0}, TypeError, "rotary_scaling: got float, wanted a Linear or"),
     ({"rotary_scaling": Linear(2.0)}, ValueError, "rotary_scaling: got one with positions='sinus"),
     ({"alignment_layer": 2}, ValueError, "alignment_layer: got 2, wanted one of the 2 blocks"),
     ({"alignment_layer": -3}, ValueError, "alignment_layer: got -3"),
-]
+]  # fmt: skip
 
 
 def test_impossible_shapes_are_refused() -> None:
@@ -76,11 +48,3 @@ def test_a_norm_ends_what_no_other_norm_would_end() -> None:
     assert not TransformerConfig(vocab_size=2, norm_order="post").ends_with_norm
     assert TransformerConfig(vocab_size=2, norm_order="post", final_norm=True).ends_with_norm
     assert not TransformerConfig(vocab_size=2, final_norm=False).ends_with_norm
-
-
-def test_a_configuration_does_not_change() -> None:
-    config = TransformerConfig(vocab_size=2)
-    with pytest.raises(FrozenInstanceError):
-        config.vocab_size = 3  # type: ignore[misc]
-    assert config == TransformerConfig(vocab_size=2)
-    assert hash(config) == hash(TransformerConfig(vocab_size=2))

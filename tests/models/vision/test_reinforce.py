@@ -82,17 +82,6 @@ def test_the_mean_over_all_draws_is_the_exact_gradient(monkeypatch: pytest.Monke
         torch.testing.assert_close(found, wanted)
 
 
-def test_without_the_second_term_the_estimate_is_another() -> None:
-    model, batch = setting()
-    kept: Any = 0
-    exact: Any = 0
-    for cells in itertools.product(range(4), repeat=2):
-        fit, chance = path(model, batch, cells)
-        exact = exact + chance.exp() * fit
-        kept = kept + float(chance.detach().exp()) * gradient(model, fit)
-    assert (kept - gradient(model, exact)).abs().max() > 1e-3
-
-
 def test_the_baseline_follows_the_mean() -> None:
     model, batch = setting()
     loss = Reinforce(memory=0.75)
@@ -121,19 +110,6 @@ def test_entropy_is_that_of_the_weights() -> None:
     output = model(batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([-1]))
     entropy = sum(-w * math.log(w) for w in output.weights.flatten().tolist())
     assert float((without - with_it).detach()) == pytest.approx(0.5 * entropy / 2)
-
-
-def test_wrong_numbers_are_refused() -> None:
-    cases: list[Any] = [
-        ({"blended": 1.5}, ValueError, "blended: got 1.5, wanted at least 0 and at most 1"),
-        ({"reward": -1}, ValueError, "reward: got -1"),
-        ({"reward": math.inf}, ValueError, "reward: got inf, wanted a finite number"),
-        ({"memory": True}, TypeError, "memory: got bool, wanted a finite number"),
-        ({"entropy": "much"}, TypeError, "entropy: got 'much', wanted a finite number"),
-    ]
-    for arguments, kind, message in cases:
-        with pytest.raises(kind, match=message):
-            Reinforce(**arguments)
 
 
 def test_soft_attention_has_nothing_to_draw() -> None:

@@ -1,4 +1,4 @@
-"""Layers of latent attention: both forms, what is kept, and what an indexer lets a query see."""
+"""Layers that keep latents, pools or blocks of keys: in pieces, what is kept, what is seen."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.models.atlas import DecoderModel, LatentSpec, LayerSpec, ModelSpec, RotarySpec
+from companion.models.atlas import (
+    AttentionSpec,
+    DecoderModel,
+    LatentSpec,
+    LayerSpec,
+    ModelSpec,
+    RotarySpec,
+)
+from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
+from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.indexed import Indexer, IndexerSpec
 from companion.models.atlas.mixers.latent import Latent
 from companion.models.atlas.model import state_numbers
 
-TEXT, WIDTH = 11, 14
+TEXT, WIDTH = 20, 14
 INDEXER = IndexerSpec(num_heads=3, head_dim=6, count=4, rotary=RotarySpec(4))
 PLAIN = LatentSpec(
     num_heads=3, latent_dim=7, head_dim=5, rotary_dim=4, value_dim=6, rotary=RotarySpec(4)
@@ -29,51 +38,70 @@ KINDS = {
     "gates of heads": replace(PLAIN, gate="head"),
     "indexer": replace(PLAIN, query_dim=9, indexer=INDEXER),
 }
+NEAR = CompressedSpec(4, 8, 6, window=5, rotary=RotarySpec(4), groups=2, group_dim=3)
+BLOCKS = BlockIndexedSpec(AttentionSpec(4, 2, 8, rotary=RotarySpec(4)), head_dim=6, size=4, count=2)
+LAYERS: dict[str, tuple[Any, Any]] = {
+    **{name: (Latent, spec) for name, spec in KINDS.items()},
+    "window": (Compressed, NEAR),
+    "pooled": (Compressed, replace(NEAR, size=3)),
+    "overlap": (Compressed, replace(NEAR, size=3, overlap=True)),
+    "chosen": (Compressed, replace(NEAR, size=3, overlap=True, count=2, index_heads=3,
+                                   index_dim=6)),
+    "one block": (BlockIndexed, replace(BLOCKS, count=1)),
+    "blocks": (BlockIndexed, BLOCKS),
+    "all blocks": (BlockIndexed, replace(BLOCKS, count=9)),
+}  # fmt: skip
 
 
-def layer_of(spec: LatentSpec, **options: Any) -> Latent:
+def made(kind: Any, spec: Any) -> Any:
     """Return a layer whose every weight is random: zeros hide what is done with them."""
     torch.manual_seed(3)
-    layer = Latent(WIDTH, spec, **options).double().eval()
+    layer = kind(WIDTH, spec).double().eval()
     with torch.no_grad():
         for weight in layer.parameters():
             weight.copy_(torch.randn_like(weight) * (0.6 if weight.ndim > 1 else 1.0))
     return layer
 
 
-def text(seed: int = 0) -> Tensor:
-    return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(seed), dtype=torch.float64)
+def layer_of(spec: LatentSpec) -> Any:
+    return made(Latent, spec)
+
+
+def text() -> Tensor:
+    return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(0), dtype=torch.float64)
 
 
 @torch.no_grad()
-def test_a_text_unfolded_at_once_is_a_text_absorbed_token_by_token() -> None:
-    for kind in KINDS:
-        layer, x, state, steps = layer_of(KINDS[kind]), text(), None, []
-        whole, _ = layer(x)
-        for token in torch.split(x, 1, 1):
-            output, state = layer(token, state)
-            state = layer.trim(state)
-            steps.append(output)
-        torch.testing.assert_close(torch.cat(steps, 1), whole, rtol=1e-10, atol=1e-10)
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_text_in_pieces_is_the_text_at_once_and_keeps_what_the_formula_says(name: str) -> None:
+    kind, spec = LAYERS[name]
+    layer, x = made(kind, spec), text()
+    whole, _ = layer(x)
+    for pieces in ([1] * TEXT, [7, 1, 5, 7], [2, 18]):
+        state, outputs, length = None, [], 0
+        for piece in torch.split(x, pieces, 1):
+            output, state = layer(piece, state)
+            state = getattr(layer, "trim", lambda state: state)(state)
+            length += piece.shape[1]
+            outputs.append(output)
+            kept = sum(part.bytes(length, 2, itemsize=1) for part in spec.keeps())
+            assert state_numbers((state,)) == kept
+        torch.testing.assert_close(torch.cat(outputs, 1), whole, rtol=1e-9, atol=1e-9)
 
 
-@torch.no_grad()
 def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share() -> None:
-    for kind in KINDS:
-        spec = KINDS[kind]
-        layer = layer_of(spec)
-        state = layer.trim(layer(text())[1])
+    for spec in KINDS.values():
         numbers = spec.latent_dim + spec.rotary_dim + (0 if spec.indexer is None else 6)
-        assert state_numbers((state,)) == 2 * TEXT * numbers
         assert sum(part.numbers for part in spec.keeps()) == numbers
         assert not any(part.numbers == 0 for part in spec.keeps())
 
 
 @torch.no_grad()
-def test_more_heads_keep_no_more() -> None:
-    assert sum(part.bytes(9) for part in replace(PLAIN, num_heads=30).keeps()) == sum(
-        part.bytes(9) for part in PLAIN.keeps()
-    )
+def test_few_blocks_are_another_attention_and_all_blocks_are_the_plain_one() -> None:
+    for name in ("one block", "blocks", "all blocks"):
+        layer = made(*LAYERS[name])
+        moved = (layer(text())[0] - layer.attention(text())[0]).abs().max()
+        assert bool(moved > 1e-3) == (name != "all blocks")
 
 
 @torch.no_grad()
