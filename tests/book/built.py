@@ -1,7 +1,5 @@
 """The built book, as the tests look at it: its pages, links and what they load."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The book's font, installed for the browser of the tests alone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small books, which Sphinx builds with the settings that a test gives and no others."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ A page is a lesson if its metadata say so and name its evidence, a page in the s
 taste, of which `python -m tools.prose` warns.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

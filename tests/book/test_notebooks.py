@@ -1,7 +1,5 @@
 """Rules for the committed pages."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,8 +4,6 @@ That a solution passes its check is seen when the page runs again; here it is se
 does ask the check, of every exercise. What the checks say is seen in tests/bookkit/exercises.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

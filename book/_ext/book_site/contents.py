@@ -1,7 +1,5 @@
 """The order of the book: which pages `_toc.yml` names, and in which part they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +26,10 @@ class Chapter:
 
 
 def read_contents(toc: Path) -> list[Chapter]:
-    """Return the pages that a table of contents names one by one, in its order.
+    """Return the pages that a `_toc.yml` names one by one, in its order.
 
     Pages that it lists by a pattern are made by the build: the API reference. They are for
     looking up, on the site, and so is the page right above them.
-
-    Args:
-        toc: a `_toc.yml` in the format jb-book.
     """
     return list(chapters(yaml.safe_load(toc.read_text(encoding="utf-8"))))
 

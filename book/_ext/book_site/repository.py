@@ -4,12 +4,11 @@ A fork gets its own links, because nothing here is written down: the address com
 environment or from git. Where it cannot be known there are no buttons, rather than dead ones.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,11 +69,7 @@ def parse_address(address: str, branch: str = "main") -> Repository | None:
 
 
 def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | None:
-    """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin.
-
-    Args:
-        environ: the environment variables.
-        folder: a folder of the working tree, in which git is asked.
+    """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin in a folder.
 
     Raises:
         ConfigError: BOOK_REPOSITORY_URL is set and is not an address of a repository.
@@ -92,27 +87,17 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
     if name := environ.get("GITHUB_REPOSITORY"):
         server = environ.get("GITHUB_SERVER_URL", "https://github.com")
         return Repository(f"{server}/{name}", "github", branch or "main")
-    return parse_address(_origin(folder), branch or "main")
-
-
-def _origin(folder: Path) -> str:
-    command = ["git", "config", "--get", "remote.origin.url"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except FileNotFoundError:  # no git
-        return ""
-    return done.stdout
+    origin = ["git", "config", "--get", "remote.origin.url"]
+    with suppress(FileNotFoundError):  # no git
+        found = subprocess.run(origin, cwd=folder, capture_output=True, text=True, check=False)
+        return parse_address(found.stdout, branch or "main")
+    return None
 
 
 def find_address(environ: Mapping[str, str], folder: Path) -> str:
     """Return where the book is published: BOOK_ADDRESS, else where its repository publishes.
 
-    Args:
-        environ: the environment variables.
-        folder: a folder of the working tree.
-
-    Returns:
-        An address that ends with a slash; empty where none is known.
+    It ends with a slash, and is empty where none is known.
 
     Raises:
         ConfigError: BOOK_ADDRESS is no address.

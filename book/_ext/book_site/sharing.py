@@ -1,7 +1,5 @@
 """What others see of a page before they open it: a description, and a card where it is shared."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path
@@ -35,14 +33,10 @@ def plain(markup: str) -> str:
 def describe(body: str) -> str:
     """Return the first sentence of a page, and the next ones while that is short.
 
+    That is at most 200 characters, and nothing if the page has no paragraph of its own.
+
     >>> describe("<h1>Masks</h1><p>A mask is a table of yes and no. Many are upside down. So!</p>")
     'A mask is a table of yes and no. Many are upside down.'
-
-    Args:
-        body: HTML.
-
-    Returns:
-        At most 200 characters; nothing if the page has no paragraph of its own.
     """
     listed = body.find('class="citation"')
     paragraph = _PARAGRAPH.search(body)
@@ -57,20 +51,10 @@ def describe(body: str) -> str:
 
 
 def tags(title: str, description: str, site: str, address: str = "", image: str = "") -> str:
-    """Return the <meta> tags of a page.
-
-    Args:
-        title: of the page.
-        description: what it is about.
-        site: the name of the book.
-        address: its whole address, where that is known.
-        image: the whole address of its card.
-    """
-    named = {
+    """Return the <meta> tags of a page of a site, with whole addresses of it and its card."""
+    said = {
         "description": description,
         "twitter:card": "summary_large_image" if image else "summary",
-    }
-    shared = {
         "og:type": "article",
         "og:site_name": site,
         "og:title": title,
@@ -79,12 +63,13 @@ def tags(title: str, description: str, site: str, address: str = "", image: str 
         "og:image": image,
     }
     if image:
-        sizes = zip(("og:image:width", "og:image:height"), map(str, SIZE), strict=True)
-        shared |= dict(sizes) | {"og:image:alt": f"{title}. {description}"}
+        width, height = map(str, SIZE)
+        said |= {"og:image:width": width, "og:image:height": height}
+        said["og:image:alt"] = f"{title}. {description}"
     return "".join(
-        f'\n    <meta {kind}="{key}" content="{html.escape(value)}">'
-        for kind, group in (("name", named), ("property", shared))
-        for key, value in group.items()
+        f'\n    <meta {"property" if key.startswith("og:") else "name"}="{key}"'
+        f' content="{html.escape(value)}">'
+        for key, value in said.items()
         if value
     )
 
