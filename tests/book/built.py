@@ -15,12 +15,7 @@ EXTENSIONS = ROOT / "book" / "_ext"
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site.
-
-    Attributes:
-        path: its file.
-        site: the folder of the site.
-    """
+    """A page of the site, by its file and the folder of the site."""
 
     path: Path
     site: Path

@@ -24,7 +24,6 @@ def test_a_description_is_a_sentence_in_plain_words() -> None:
     first = "Scores grow with <em>width</em>, as <math><msqrt><mi>d</mi></msqrt></math> &amp; more"
     body = f'<h1>Scores</h1><p class="admonition-title">Question</p><p>{first}. Second.</p>'
     assert describe(body) == "Scores grow with width, as √d & more. Second."
-    assert describe(body.replace("more", "much more than that")).endswith("than that.")
     long = describe(f"<p>{'word ' * 100}.</p>")
     assert len(long) <= 200
     assert long.endswith("word…")

@@ -105,7 +105,6 @@ def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
     to another. If filling them in moves anything, they are filled in once more.
 
     Raises:
-        KeyError: a reference leads to a page that is in no volume.
         ValueError: the numbers do not come to rest.
     """
     for _ in range(_ROUNDS):

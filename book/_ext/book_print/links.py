@@ -106,11 +106,7 @@ class Leads:
     address: str = ""  # where the site is published, if that is known
 
     def lead(self, article: Tag, name: str) -> None:
-        """Let every link of a page lead on within the document, to the site, or be plain words.
-
-        Raises:
-            BrokenLinkError: a link leads to an id that its page lacks.
-        """
+        """Let every link of a page lead on within the document, to the site, or be plain words."""
         numbered: set[tuple[int, str]] = set()
         for link, file, anchor in self._inner(article, name):
             target = file.removesuffix(".html")
@@ -121,7 +117,8 @@ class Leads:
                     raise BrokenLinkError(f"{name}.html: nothing has the id of {link['href']!r}")
                 link["href"] = f"#{full_id(target, anchor)}"
                 continue
-            if target in self.elsewhere and _has_room(link):
+            is_plain = not (link.find_parent(_UNNUMBERED) or link.select_one(_TERM))
+            if target in self.elsewhere and is_plain:
                 block = link.find_parent(_BLOCKS) or link
                 asked = full_id(target, anchor)
                 if (id(block), asked) not in numbered:
@@ -157,10 +154,6 @@ def in_words(volume: Volume, target: str) -> str:
     """
     number = f'<span data-am-volume="{volume.name}" data-am-sheet="{html.escape(target)}"></span>'
     return f"{volume.called}, p. {number}"
-
-
-def _has_room(link: Tag) -> bool:
-    return not (link.find_parent(_UNNUMBERED) or link.select_one(_TERM))
 
 
 def element(markup: str) -> Tag:

@@ -27,11 +27,7 @@ _FIGURE = 'figure[data-play="atlas"]'
 
 
 def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
-    """Print the poster; return it by the name of its file, or nothing where the site has no atlas.
-
-    Raises:
-        ValueError: the page of the atlas has no architectures, or they do not fit a sheet.
-    """
+    """Print the poster; return it by the name of its file, or nothing where there is no atlas."""
     source = site / PAGE
     if not source.is_file():
         return {}
@@ -75,12 +71,11 @@ def cards_of(page: BeautifulSoup) -> Iterator[str]:
 
 def fonts(site: Path) -> str:
     """Return the book's letters as style, so that the sheet needs no other file."""
-    found = sorted((site / "_static").rglob("ahn-[47]00-normal*.woff2"))
     return "".join(
         '@font-face{font-family:"Atkinson Hyperlegible Next";'
         f"font-weight:{'700' if '700' in path.name else '400'};"
         f"src:url(data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()})}}"
-        for path in found
+        for path in sorted((site / "_static").rglob("ahn-[47]00-normal*.woff2"))
     )
 
 

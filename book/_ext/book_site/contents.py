@@ -10,19 +10,12 @@ import yaml
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the book.
+    """A page of the book."""
 
-    Attributes:
-        name: its address within the site, without .html.
-        part: the caption that it stands under; empty before the first.
-        numbered: whether the pages of that part have numbers.
-        above: the page that it is a child of; empty if there is none.
-    """
-
-    name: str
-    part: str
-    numbered: bool = False
-    above: str = ""
+    name: str  # its address within the site, without .html
+    part: str  # the caption that it stands under; empty before the first
+    numbered: bool = False  # whether the pages of that part have numbers
+    above: str = ""  # the page that it is a child of
 
 
 def read_contents(toc: Path) -> list[Chapter]:

@@ -12,8 +12,7 @@ from docutils import nodes
 _HEAD = re.compile(r"(Args|Attributes|Returns|Yields|Raises):(?:\n|$)")
 _ITEM = re.compile(r"(\*{0,2}[\w.]+(?: \([^)]*\))?):\s+")
 
-Link = Callable[[str], nodes.Node]
-"""Turns the code between two backticks into a node."""
+Link = Callable[[str], nodes.Node]  # turns the code between two backticks into a node
 
 
 def literal(code: str) -> nodes.Node:

@@ -153,10 +153,8 @@ def _cut_fonts(app: Sphinx, error: Exception | None) -> None:
     narrow_roots(font)
     cut(font, math_characters(pages), static / MATH_FONT, _MATH_FEATURES)
     shutil.copyfile(_MATH_FOLDER / "LICENSE", static / f"{MATH_FONT}.LICENSE.txt")
-    scripts = "".join(_texts(static, "*.js"))
-    icons = icon_characters(
-        "".join(_texts(static, "*.css")), set(re.findall(r"\bfa-[\w-]+", pages + scripts))
-    )
+    scripts, styles = ("".join(_texts(static, kind)) for kind in ("*.js", "*.css"))
+    icons = icon_characters(styles, set(re.findall(r"\bfa-[\w-]+", pages + scripts)))
     for name in _ICON_FONTS:
         path = Path(_WEB_FONTS, f"{name}.woff2")
         cut(read_font(_THEME / path), icons, static / path)

@@ -36,12 +36,7 @@ def image_size(path: Path) -> tuple[int, int] | None:
 
 
 def size_images(body: str, files: Mapping[str, Path]) -> str:
-    """Give images their size, so that nothing moves when they come, and load them when needed.
-
-    Args:
-        body: HTML.
-        files: where the images lie that the build has copied, by file name.
-    """
+    """Give images their size, so that nothing moves when they come, and load them when needed."""
     first = True
 
     def sized_tag(match: re.Match[str]) -> str:
@@ -99,21 +94,10 @@ def plain_code(body: str) -> str:
 def lead_to_pages(
     body: str, page: str, pages: Collection[str], address: Callable[[str], str]
 ) -> str:
-    """Turn links to the files of pages into links to the built pages.
+    """Turn links to the files of pages into links to the built pages, seen from one of them.
 
     A link that a cell writes as HTML cannot know the address of the built page, and JupyterLab
     opens a page only by its file. So outputs link to files, as the prose does.
-
-    Args:
-        body: HTML.
-        page: the page that it is of, from the root and without suffix.
-        pages: all pages of the book.
-        address: gives the address of a page, from `page`.
-
-    >>> lead_to_pages('<a href="../b/two.ipynb#x">', "a/one", {"b/two"}, lambda name: f"../{name}/")
-    '<a href="../b/two/#x">'
-    >>> lead_to_pages('<a href="notes.md">', "a/one", {"b/two"}, str)
-    '<a href="notes.md">'
     """
 
     def led(match: re.Match[str]) -> str:
@@ -127,8 +111,10 @@ def lead_to_pages(
 def describe_run(run: dict[str, Any]) -> str:
     """Return a sentence on a run, as HTML.
 
-    >>> print(describe_run({"date": "2026-11-02", "versions": {"python": "3.11.7"}}))
-    Last run on <time datetime="2026-11-02">2 November 2026</time> with Python 3.11.7.
+    >>> run = {"date": "2026-11-02", "versions": {"numpy": "2.4.6", "python": "3.11.7"}}
+    >>> print(describe_run(run | {"processor": "A <fast> one"}))
+    Last run on <time datetime="2026-11-02">2 November 2026</time> with Python 3.11.7 and NumPy \
+2.4.6, on A &lt;fast&gt; one.
     """
     day = date.fromisoformat(run["date"])
     shown = f'<time datetime="{day}">{day.day} {_MONTHS.split()[day.month - 1]} {day.year}</time>'

@@ -43,7 +43,7 @@ class Reference:
     def _targets(self) -> dict[str, str]:
         """Map every name by which something may be called to the one under which it is listed."""
         entries = list(self.entries())
-        targets = {name: name for name in self.modules} | {e.name: e.name for e in entries}
+        targets = {name: name for name in (*self.modules, *(entry.name for entry in entries))}
         targets |= {f"{e.home}.{e.name.rpartition('.')[2]}": e.name for e in entries}
         for module in self.modules.values():
             for alias, target in module.aliases.items():
@@ -54,8 +54,7 @@ class Reference:
         for name in bare:
             short = name.rpartition(".")[2]
             if counts[short] == 1:
-                targets.setdefault(short, name)
-                targets.setdefault(f"{PACKAGE}.{short}", name)
+                targets = {short: name, f"{PACKAGE}.{short}": name} | targets
         return targets
 
     def pages(self) -> dict[str, str]:

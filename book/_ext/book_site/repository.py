@@ -32,16 +32,10 @@ _PLACE = "ADDRESS"
 
 @dataclass(frozen=True)
 class Repository:
-    """A public repository on a forge.
+    """A public repository on a forge."""
 
-    Attributes:
-        url: https://host/owner/name.
-        provider: the kind of forge, in the theme's words: github, gitlab or bitbucket.
-        branch: the branch that links point into.
-    """
-
-    url: str
-    provider: str
+    url: str  # https://host/owner/name
+    provider: str  # in the theme's words: github, gitlab or bitbucket
     branch: str = "main"
 
     def file(self, path: str, line: int | None = None) -> str:
@@ -53,12 +47,7 @@ class Repository:
 
 
 def parse_address(address: str, branch: str = "main") -> Repository | None:
-    """Read an https or ssh address of the form host/owner/name; anything else is no repository.
-
-    >>> parse_address("git@github.com:reader/attention-measured.git").url
-    'https://github.com/reader/attention-measured'
-    >>> parse_address("../attention-measured")
-    """
+    """Read an https or ssh address of the form host/owner/name; anything else is no repository."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return None
@@ -71,8 +60,7 @@ def parse_address(address: str, branch: str = "main") -> Repository | None:
 def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | None:
     """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin in a folder.
 
-    Raises:
-        ConfigError: BOOK_REPOSITORY_URL is set and is not an address of a repository.
+    A BOOK_REPOSITORY_URL that is no address of a repository is a ConfigError.
     """
     branch = environ.get("BOOK_REPOSITORY_BRANCH") or (
         environ.get("GITHUB_REF_NAME") if environ.get("GITHUB_REF_TYPE") == "branch" else None
@@ -80,10 +68,8 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
     if address := environ.get("BOOK_REPOSITORY_URL"):
         if repository := parse_address(address, branch or "main"):
             return repository
-        raise ConfigError(
-            f"BOOK_REPOSITORY_URL: got {address!r}, wanted https://host/owner/name"
-            f" on {', '.join(_PROVIDERS)}"
-        )
+        wanted = f"https://host/owner/name on {', '.join(_PROVIDERS)}"
+        raise ConfigError(f"BOOK_REPOSITORY_URL: got {address!r}, wanted {wanted}")
     if name := environ.get("GITHUB_REPOSITORY"):
         server = environ.get("GITHUB_SERVER_URL", "https://github.com")
         return Repository(f"{server}/{name}", "github", branch or "main")
@@ -97,10 +83,7 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
 def find_address(environ: Mapping[str, str], folder: Path) -> str:
     """Return where the book is published: BOOK_ADDRESS, else where its repository publishes.
 
-    It ends with a slash, and is empty where none is known.
-
-    Raises:
-        ConfigError: BOOK_ADDRESS is no address.
+    It ends with a slash, and is empty where none is known. A wrong address is a ConfigError.
     """
     if given := environ.get("BOOK_ADDRESS"):
         if not given.startswith(("https://", "http://")):

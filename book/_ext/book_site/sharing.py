@@ -13,8 +13,6 @@ from book_site.contents import Chapter, read_contents
 
 MOTTO = "Attention mechanisms, from the mathematics up. No claim without its measurement."
 
-_FOLDER = "_cards"
-_BOOK = "book"
 _LEAST = 50  # characters: a first sentence that is shorter takes the next along
 _MOST = 200
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", flags=re.DOTALL)
@@ -107,7 +105,7 @@ def _card(app: Sphinx, page: str, title: str, number: str, description: str) -> 
     """Draw the card of a page, or the book's for what is there to look up; return its path."""
     chapter: Chapter | None = app.book_chapters.get(page)  # type: ignore[attr-defined]
     book = str(app.config.html_title)
-    card = f"{_FOLDER}/{page if chapter else _BOOK}.png"
+    card = f"_cards/{page if chapter else 'book'}.png"
     path = Path(app.outdir, card)
     if chapter:
         kicker = " · ".join(filter(None, (chapter.part, number)))
