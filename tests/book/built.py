@@ -1,7 +1,5 @@
 """The built book, as the tests look at it: its pages, links and what they load."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +15,7 @@ EXTENSIONS = ROOT / "book" / "_ext"
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site.
-
-    Attributes:
-        path: its file.
-        site: the folder of the site.
-    """
+    """A page of the site, by its file and the folder of the site."""
 
     path: Path
     site: Path

@@ -3,8 +3,6 @@
 A plugin for nbval: `-p tests.book.close`. Everything else is compared letter by letter.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from copy import deepcopy

@@ -1,36 +1,33 @@
 """The built site, a server for it, and a browser."""
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from book_check.browser import MISSING, find_browser
 from book_check.host import serve
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from tests.book.built import EXTENSIONS, Page, Site, built_site
+from tests.book import built
+from tests.book.built import EXTENSIONS, Site, built_site
 from tests.book.letters import with_the_books_font
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 sys.path.insert(0, str(EXTENSIONS))  # the extensions of the book are no part of the package
 pytest.register_assert_rewrite("tests.book.playable")  # so that its assertions say what they found
 
+Open = Callable[..., Page]
+
 PARTS = 8  # of the pages, for several processes
+WIDE, NARROW = 1280, 390
+PATIENCE = 120_000  # milliseconds, for a busy machine
 QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +38,7 @@ def site() -> Site:
 
 
 @pytest.fixture(params=range(PARTS))
-def some(request: pytest.FixtureRequest, site: Site) -> list[Page]:
+def some(request: pytest.FixtureRequest, site: Site) -> list[built.Page]:
     """A part of the pages, without those that only open another one."""
     return [page for page in site.pages if not page.leads_on][request.param :: PARTS]
 
@@ -59,10 +56,42 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     program = find_browser()
     if program is None:
         pytest.skip(MISSING)
-    from playwright.sync_api import sync_playwright
-
     environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=QUIET, env=environment)
         yield running
         running.close()
+
+
+@pytest.fixture
+def open_page(server: str, browser: Browser) -> Iterator[Open]:
+    """A function that opens a page, which may neither fail nor ask for anything elsewhere."""
+    faults: list[str] = []
+
+    def opened(name: str, width: int = WIDE, theme: Any = "light", **options: Any) -> Page:
+        size: Any = {"width": width, "height": 844}
+        context = stack.enter_context(
+            browser.new_context(base_url=server, viewport=size, color_scheme=theme, **options)
+        )
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+
+        def note(fault: str, *, is_one: bool = True) -> None:
+            faults.extend([f"{page.url}: {fault}"] if is_one else ())
+
+        def guard(route: Route) -> None:
+            address = route.request.url
+            here = address.startswith((server, "data:", "blob:"))
+            note(f"asked for {address}", is_one=not here)
+            (route.continue_ if here else route.abort)()
+
+        page.route("**/*", guard)
+        page.on("console", lambda it: note(it.text, is_one=it.type in ("error", "warning")))
+        page.on("pageerror", lambda error: note(str(error)))
+        page.on("response", lambda it: note(f"{it.status} {it.url}", is_one=it.status >= 400))
+        page.goto(name)
+        return page
+
+    with ExitStack() as stack:
+        yield opened
+    assert not faults

@@ -1,7 +1,5 @@
 """The book's font, installed for the browser of the tests alone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -16,10 +14,8 @@ def with_the_books_font(folder: Path) -> dict[str, str | float | bool]:
     """Return an environment in which programs find the book's font beside those of the machine.
 
     A live output that is opened alone then breaks its lines where it does in the book, whatever
-    fonts a machine has. As a font of the page it would come late, and everything would shift.
-
-    Args:
-        folder: an empty folder, for fontconfig's settings and its cache.
+    fonts a machine has. As a font of the page it would come late, and everything would shift. The
+    folder is for fontconfig's settings and its cache.
     """
     settings = folder / "fonts.conf"
     settings.write_text(

@@ -1,7 +1,5 @@
 """Small books, which Sphinx builds with the settings that a test gives and no others."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any
@@ -11,11 +9,9 @@ from sphinx.util.docutils import docutils_namespace
 
 
 def build_small(source: Path, **settings: Any) -> tuple[Sphinx, str]:
-    """Build what has changed in a folder, as `html` beside it; return the builder and its warnings.
+    """Build what has changed in a folder of pages, as `html` beside it, by settings of a `conf.py`.
 
-    Args:
-        source: the folder of the pages.
-        settings: what a `conf.py` would say.
+    Return the builder and its warnings.
     """
     warnings = io.StringIO()
     html, doctrees = source.parent / "html", source.parent / "doctrees"

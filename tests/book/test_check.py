@@ -1,11 +1,8 @@
 """What is measured of the built book, and how it is served for that."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -14,18 +11,15 @@ from book_check.__main__ import measured, missing, summarize
 from book_check.host import serve
 
 
-def report() -> dict[str, Any]:
-    """Return as much of a report of Lighthouse as is read."""
+def test_figures_are_counted_apart_and_what_is_missing_is_named() -> None:
     times = ("first-contentful-paint", "largest-contentful-paint", "total-blocking-time")
-    parts = [
-        {"id": name, "weight": weight} for name, weight in zip("abcd", (1, 1, 0, 1), strict=True)
-    ]
-    scores = zip("abcd", (1, 0.5, 0, None), strict=True)
+    scores = {"a": (1, 1), "b": (1, 0.5), "c": (0, 0), "d": (1, None)}  # each with its weight
+    parts = [{"id": name, "weight": weight} for name, (weight, _) in scores.items()]
     loaded = [
         {"url": "http://127.0.0.1/_static/book.css", "transferSize": 2048},
         {"url": "http://127.0.0.1/_images/a.png", "transferSize": 1024},
     ]
-    return {
+    report = {
         "environment": {"benchmarkIndex": 1500},
         "categories": {
             name: {"score": 0.98, "auditRefs": parts if name == "seo" else []}
@@ -33,18 +27,15 @@ def report() -> dict[str, Any]:
         },
         "audits": {
             **{name: {"numericValue": 12.4} for name in times},
-            **{name: {"score": score} for name, score in scores},
+            **{name: {"score": score} for name, (_, score) in scores.items()},
             "cumulative-layout-shift": {"numericValue": 0.00123},
             "network-requests": {"details": {"items": loaded}},
         },
     }
-
-
-def test_figures_are_counted_apart_and_what_is_missing_is_named() -> None:
-    said = summarize(report())
+    said = summarize(report)
     assert (said["KiB"], said["KiB without figures"], said["requests"]) == (3.0, 2.0, 2)
     assert (said["performance"], said["layout-shift"]) == (98, 0.0012)
-    assert missing(report()) == ["b"]
+    assert missing(report) == ["b"]
 
 
 def test_the_heaviest_pages_and_the_lessons_are_measured(tmp_path: Path) -> None:

@@ -1,24 +1,20 @@
 """The book's Sphinx extensions: formulas, fonts, pages, links to the repository, API reference."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from book_site.catalogue import Entry, catalogue
 from book_site.docstring import render
 from book_site.fonts import cut, math_source, narrow_roots, read_font
 from book_site.formulas import FormulaError, Temml
-from book_site.leads import lead_to_pages
 from book_site.node import find_node
 from book_site.notation import read_notation
-from book_site.page import image_size, size_images
+from book_site.page import image_size, lead_to_pages, size_images
 from book_site.reference import Reference, floors
 from book_site.repository import (
     Repository,
@@ -26,7 +22,6 @@ from book_site.repository import (
     find_repository,
     parse_address,
     theme_options,
-    with_address,
 )
 from docutils import nodes
 from fontTools.ttLib import TTFont
@@ -46,13 +41,10 @@ def temml() -> Iterator[Temml]:
     running.close()
 
 
-def test_formulas_become_mathml(temml: Temml) -> None:
-    assert temml.render("q") == "<math><mi>q</mi></math>"
+def test_formulas_and_macros_become_mathml_and_definitions_end_with_their_formula(
+    temml: Temml,
+) -> None:
     assert 'display="block"' in temml.render("q", display=True)
-    assert "<msqrt><mi>d</mi></msqrt>" in temml.render(r"\sqrt d")
-
-
-def test_macros_are_known_and_definitions_end_with_their_formula(temml: Temml) -> None:
     assert "ℝ" in temml.render(r"x \in \R^d")
     assert "<mi>x</mi>" in temml.render(r"\norm{x}")
     temml.render(r"\def\one{1} \one")
@@ -60,12 +52,10 @@ def test_macros_are_known_and_definitions_end_with_their_formula(temml: Temml) -
         temml.render(r"\one + 0")
 
 
-@pytest.mark.parametrize("tex", [r"\frac{1", r"\unknown", r"a & b", r"\left( x"])
-def test_what_does_not_parse_is_an_error_and_the_next_formula_is_none(
-    temml: Temml, tex: str
-) -> None:
-    with pytest.raises(FormulaError):
-        temml.render(tex)
+def test_what_does_not_parse_is_an_error_and_the_next_formula_is_none(temml: Temml) -> None:
+    for tex in (r"\frac{1", r"\unknown", r"a & b", r"\left( x"):
+        with pytest.raises(FormulaError):
+            temml.render(tex)
     assert temml.render("k") == "<math><mi>k</mi></math>"
 
 
@@ -77,11 +67,19 @@ def test_node_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
         find_node()
 
 
-def build_page(folder: Path, text: str) -> tuple[str, str]:
-    """Build one page with our renderer of formulas; return its HTML and the warnings."""
-    source = folder / "source"
+def test_numbers_labels_and_references_are_sphinx_and_a_broken_formula_is_named(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "source"
     source.mkdir()
-    (source / "index.md").write_text(text, encoding="utf-8")
+    (source / "index.md").write_text(
+        "# Page\n\nInline $q \\in \\R$.\n\n$$a = b$$ (first)\n\n"
+        "\\begin{align}\nc &= d \\\\\ne &= f\n\\end{align}\n\n"
+        "\\begin{equation*}\ng = h\n\\end{equation*}\n\n"
+        "$$\ni &= j \\\\\nk &= l\n$$ (last)\n\n{eq}`first` and {eq}`last`\n\n"
+        "Of $a$, ($b$), $c$\u2019s and $d$ *,* or $e$\n. Then $f$: $g$ $h$\n\nBad $\\frac{1$.\n",
+        encoding="utf-8",
+    )
     _, warnings = build_small(
         source,
         extensions=["myst_parser", "book_site.formulas"],
@@ -90,42 +88,22 @@ def build_page(folder: Path, text: str) -> tuple[str, str]:
         book_macros={"R": r"\mathbb{R}"},
         numfig=True,
     )
-    return (folder / "html" / "index.html").read_text(encoding="utf-8"), warnings
-
-
-def test_numbers_labels_and_references_are_sphinx(tmp_path: Path) -> None:
-    html, warnings = build_page(
-        tmp_path,
-        "# Page\n\nInline $q \\in \\R$.\n\n$$a = b$$ (first)\n\n"
-        "\\begin{align}\nc &= d \\\\\ne &= f\n\\end{align}\n\n"
-        "\\begin{equation*}\ng = h\n\\end{equation*}\n\n"
-        "$$\ni &= j \\\\\nk &= l\n$$ (last)\n\n{eq}`first` and {eq}`last`\n",
-    )
-    assert not warnings
-    assert html.count("<math") == 5
+    html = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    (warning,) = warnings.strip().splitlines()
+    assert "index.md:26: WARNING: formula " in warning
+    assert r"\\frac{1" in warning
+    assert '<code class="formula-error">\\frac{1</code>' in html
+    assert html.count("<math") == 5 + 8
     assert "ℝ" in html
     assert '<div class="math notranslate" id="equation-first">' in html
     numbers = [part.partition("<")[0] for part in html.split('<span class="eqno">')[1:]]
     assert numbers == ["(1)", "(2)", "(3)"]
-    assert "tml-eqn" not in html
     assert 'href="#equation-first">(1)</a>' in html
     assert 'href="#equation-last">(3)</a>' in html
     assert "mathjax" not in html.lower().replace("mathjax_ignore", "")
-
-
-def test_punctuation_stays_with_the_formula_before_it(tmp_path: Path) -> None:
-    text = "Of $a$, ($b$), $c$\u2019s and $d$ *,* or $e$\n. Then $f$: $g$ $h$"
-    html, _ = build_page(tmp_path, f"# Page\n\n{text}\n")
-    after = re.findall(r"</math></span>(\u2060?.)", html, flags=re.DOTALL)
+    # Punctuation stays with the formula before it.
+    after = re.findall(r"</math></span>(\u2060?.)", html.partition("Of ")[2], flags=re.DOTALL)
     assert after == ["\u2060,", "\u2060)", "\u2060\u2019", " ", "\n", "\u2060:", " ", "<"]
-
-
-def test_a_broken_formula_is_named_with_its_page(tmp_path: Path) -> None:
-    html, warnings = build_page(tmp_path, "# Page\n\nGood $q$.\n\nBad $\\frac{1$.\n")
-    (warning,) = warnings.strip().splitlines()
-    assert "index.md:5: WARNING: formula " in warning
-    assert r"\\frac{1" in warning
-    assert '<code class="formula-error">\\frac{1</code>' in html
 
 
 # Fonts
@@ -146,43 +124,29 @@ def test_no_root_sign_is_wider_than_the_lowest() -> None:
     font = read_font(math_source())
     before = {name: font["hmtx"][name][0] for name in font.getGlyphOrder()}
     narrow_roots(font)
-    narrowed = {name for name, width in before.items() if font["hmtx"][name][0] != width}
+    changed = {name for name, width in before.items() if font["hmtx"][name][0] != width}
     root = font.getBestCmap()[ord("√")]
-    assert narrowed
-    assert all(name.startswith(root) for name in narrowed)
-    assert {font["hmtx"][name][0] for name in narrowed} == {before[root]}
+    assert all(name.startswith(root) for name in changed)
+    assert {font["hmtx"][name][0] for name in changed} == {before[root]}
 
 
 # Pages
 
 
-def png(path: Path, width: int, height: int, **options: Any) -> Path:
-    """Write a black picture."""
-    Image.new("L", (width, height)).save(path, **options)
-    return path
-
-
-def test_images_have_a_size_in_css_pixels(tmp_path: Path) -> None:
-    assert image_size(png(tmp_path / "a.png", 30, 20)) == (30, 20)
-    assert image_size(png(tmp_path / "b.png", 300, 200, dpi=(192, 192))) == (150, 100)
-    drawing = tmp_path / "c.svg"
-    drawing.write_text('<svg width="374.4pt" viewBox="0 0 9 9" height="3.5in">')
-    assert image_size(drawing) == (499, 336)
-    drawing.write_text('<svg viewBox="0 0 320 48">')
-    assert image_size(drawing) is None
-
-
-def test_images_are_placed_and_all_but_the_first_wait(tmp_path: Path) -> None:
-    files = {"a.png": png(tmp_path / "a.png", 30, 20)}
+def test_images_have_a_size_in_css_pixels_and_all_but_the_first_wait(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("a.png", "b.png", "c.svg", "d.svg")}
+    Image.new("L", (30, 20)).save(files["a.png"])
+    Image.new("L", (300, 200)).save(files["b.png"], dpi=(192, 192))
+    files["c.svg"].write_text('<svg width="374.4pt" viewBox="0 0 9 9" height="3.5in">')
+    files["d.svg"].write_text('<svg viewBox="0 0 320 48">')
+    sizes = [image_size(path) for path in files.values()]
+    assert sizes == [(30, 20), (150, 100), (499, 336), None]
     one, two = '<img alt="x" src="../_images/a.png" />', '<img src="a.png" style="width: 50%">'
     assert size_images(one + two + '<img src="other.png">', files) == (
         '<img alt="x" src="../_images/a.png" width="30" height="20">'
         '<img src="a.png" style="width: 50%" loading="lazy">'
         '<img src="other.png" loading="lazy">'
     )
-
-
-# Links in outputs
 
 
 def test_a_link_to_the_file_of_a_page_leads_to_the_built_page() -> None:
@@ -202,31 +166,22 @@ def test_a_link_to_the_file_of_a_page_leads_to_the_built_page() -> None:
 # Links to the repository
 
 
-@pytest.mark.parametrize(
-    ("address", "url", "provider"),
-    [
+def test_addresses_of_forges_and_others() -> None:
+    for address, url, provider in (
         ("https://token@github.com/reader/book.git/", "https://github.com/reader/book", "github"),
         ("git@github.com:reader/a.b-c.git", "https://github.com/reader/a.b-c", "github"),
         ("ssh://git@gitlab.com/group/sub/book.git", "https://gitlab.com/group/sub/book", "gitlab"),
         ("git@bitbucket.org:team/book.git\n", "https://bitbucket.org/team/book", "bitbucket"),
-    ],
-)
-def test_addresses_of_forges(address: str, url: str, provider: str) -> None:
-    assert parse_address(address) == Repository(url, provider)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
+    ):
+        assert parse_address(address) == Repository(url, provider)
+    for no in (
         "",
-        "/srv/git/book.git",
+        "/srv/a.git",
+        "../a",
         "https://github.com/reader",
         "https://git.example.org/a/b",
-        "../book",
-    ],
-)
-def test_other_addresses_are_no_repository(address: str) -> None:
-    assert parse_address(address) is None
+    ):
+        assert parse_address(no) is None
 
 
 def test_a_fork_has_its_own_links_and_the_environment_comes_first(tmp_path: Path) -> None:
@@ -238,14 +193,11 @@ def test_a_fork_has_its_own_links_and_the_environment_comes_first(tmp_path: Path
     assert find_repository({"GITHUB_REPOSITORY": ""}, tmp_path) == theirs
     branch = {"GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "draft"}
     workflow = {"GITHUB_REPOSITORY": "a/b"} | branch
-    assert find_repository(workflow, tmp_path) == Repository(
-        "https://github.com/a/b", "github", "draft"
-    )
-    own = workflow | {
-        "BOOK_REPOSITORY_URL": "https://gitlab.com/g/b",
-        "BOOK_REPOSITORY_BRANCH": "next",
-    }
-    assert find_repository(own, tmp_path) == Repository("https://gitlab.com/g/b", "gitlab", "next")
+    draft = Repository("https://github.com/a/b", "github", "draft")
+    assert find_repository(workflow, tmp_path) == draft
+    lab = "https://gitlab.com/g/b"
+    own = workflow | {"BOOK_REPOSITORY_URL": lab, "BOOK_REPOSITORY_BRANCH": "next"}
+    assert find_repository(own, tmp_path) == Repository(lab, "gitlab", "next")
     with pytest.raises(ConfigError, match="BOOK_REPOSITORY_URL: got 'nonsense'"):
         find_repository({"BOOK_REPOSITORY_URL": "nonsense"}, tmp_path)
 
@@ -261,29 +213,24 @@ def test_buttons_only_where_the_service_takes_the_repository() -> None:
     assert launches == [plain | {"binderhub_url", "colab_url"}, plain | {"binderhub_url"}, plain]
 
 
-def test_commands_and_files_name_the_repository_or_do_without_it() -> None:
-    commands = ["git clone ADDRESS book", "make book"]
+def test_addresses_of_files() -> None:
     hub = Repository("https://github.com/a/b", "github", "new stuff")
-    assert with_address(commands, hub)[0] == "git clone https://github.com/a/b book"
-    assert with_address(commands, None) == ["make book"]
     assert hub.file("book/x.ipynb") == "https://github.com/a/b/blob/new%20stuff/book/x.ipynb"
     lab = Repository("https://gitlab.com/a/b", "gitlab")
     assert lab.file("c.py", 7) == "https://gitlab.com/a/b/-/blob/main/c.py#L7"
 
 
-@pytest.mark.parametrize(
-    ("environ", "address"),
-    [
+def test_where_the_book_is_published(tmp_path: Path) -> None:
+    environments: list[tuple[dict[str, str], str]] = [
         ({"BOOK_ADDRESS": "https://book.example/a"}, "https://book.example/a/"),
         ({"GITHUB_REPOSITORY": "Reader/attention"}, "https://reader.github.io/attention/"),
         ({"GITHUB_REPOSITORY": "reader/reader.github.io"}, "https://reader.github.io/"),
         ({"BOOK_REPOSITORY_URL": "https://gitlab.com/g/sub/a"}, "https://g.gitlab.io/sub/a/"),
         ({"BOOK_REPOSITORY_URL": "https://git.github.example/reader/attention"}, ""),
         ({}, ""),
-    ],
-)
-def test_where_the_book_is_published(tmp_path: Path, environ: dict[str, str], address: str) -> None:
-    assert find_address(environ, tmp_path) == address
+    ]
+    for environ, address in environments:
+        assert find_address(environ, tmp_path) == address
     with pytest.raises(ConfigError, match=r"BOOK_ADDRESS: got .book\.example."):
         find_address({"BOOK_ADDRESS": "book.example"}, tmp_path)
 
@@ -390,45 +337,36 @@ def package(tmp_path: Path) -> Path:
 
 def test_the_catalogue_is_read_without_importing(package: Path) -> None:
     modules = catalogue(package)
-    assert list(modules) == [
+    names = [
         "companion",
-        "companion.data",
-        "companion.data.pairs",
-        "companion.plot",
-        "companion.scores",
+        *(f"companion.{name}" for name in ("data", "data.pairs", "plot", "scores")),
     ]
+    assert list(modules) == names
     scores = modules["companion.scores"]
     assert scores.summary == "Scores."
-    assert [(entry.name, entry.kind, entry.signature) for entry in scores.entries] == [
-        ("companion.scores.LIMIT", "data", " = 3"),
-        ("companion.scores.Answer", "data", ""),
-        (
-            "companion.scores.score",
-            "function",
-            "(query: float, /, *, scale: float | None = None) -> float",
-        ),
-        ("companion.scores.Layer", "class", "(width: int)"),
-        (
-            "companion.scores.Config",
-            "class",
-            "(width: int, depth: int = 2, names: tuple[str, ...] = ())",
-        ),
-        ("companion.scores.Answers", "class", "(first: int, rest: tuple[int, ...] = ())"),
-        ("companion.scores.WrongError", "exception", ""),
+    kinds = "data data function class class class exception"
+    assert " ".join(entry.kind for entry in scores.entries) == kinds
+    assert [
+        entry.name.removeprefix("companion.scores.") + entry.signature for entry in scores.entries
+    ] == [
+        "LIMIT = 3",
+        "Answer",
+        "score(query: float, /, *, scale: float | None = None) -> float",
+        "Layer(width: int)",
+        "Config(width: int, depth: int = 2, names: tuple[str, ...] = ())",
+        "Answers(first: int, rest: tuple[int, ...] = ())",
+        "WrongError",
     ]
-    layer = scores.entries[3]
+    score, layer = scores.entries[2:4]
     assert [(m.name, m.kind, m.signature) for m in layer.members] == [
         ("companion.scores.Layer.forward", "method", "(x: int) -> int"),
         ("companion.scores.Layer.size", "property", ""),
     ]
-
-
-def test_a_contract_says_shapes_and_ranges_among_the_arguments(package: Path) -> None:
-    entries = {entry.name: entry for entry in catalogue(package)["companion.scores"].entries}
-    assert entries["companion.scores.score"].doc == (
+    # A contract says shapes and ranges among the arguments.
+    assert score.doc == (
         "Score a query.\n\nArgs:\n    query: (..., q, d)\n    scale: above 0; of the scores."
     )
-    assert entries["companion.scores.Layer"].doc == "A layer.\n\nArgs:\n    width: at least 1"
+    assert layer.doc == "A layer.\n\nArgs:\n    width: at least 1"
 
 
 def test_the_reference_says_what_help_says() -> None:
@@ -451,20 +389,13 @@ def named(owner: object, entry: Entry) -> object:
 
 
 def test_names_link_to_where_they_are_described(package: Path) -> None:
-    targets = Reference(package).targets
+    reference = Reference(package)
     for name in ("score", "companion.score", "companion.scores.score"):
-        assert targets[name] == "companion.scores.score"
-    assert targets["companion.plot.maps.draw"] == "companion.plot.draw"
-    assert "forward" not in targets
-
-
-def test_a_new_module_has_a_page_by_itself(package: Path) -> None:
-    assert set(Reference(package).pages()) == {"data", "plot", "scores"}
-    (package / "tiled.py").write_text('"""New."""\n')
-    (package / "data" / "scenes.py").write_text('"""New."""\n')
-    pages = Reference(package).pages()
-    assert set(pages) == {"data", "plot", "scores", "tiled"}
-    assert "## companion.data.scenes" in pages["data"]
+        assert reference.targets[name] == "companion.scores.score"
+    assert reference.targets["companion.plot.maps.draw"] == "companion.plot.draw"
+    assert "forward" not in reference.targets
+    assert set(reference.pages()) == {"data", "plot", "scores"}
+    assert "## companion.data.pairs" in reference.pages()["data"]
 
 
 def test_layers_are_those_that_import_linter_enforces() -> None:
@@ -485,10 +416,7 @@ def test_docstrings_are_prose_with_code_and_sections() -> None:
     assert rendered[0].astext() == "Do |this| and *that*, with code."
     fields = [field.astext() for field in rendered[3].findall(nodes.field_name)]
     assert fields == ["Parameters", "Returns", "Raises"]
-    assert [term.astext() for term in rendered[3].findall(nodes.term)] == [
-        "x",
-        "*rest",
-        "ValueError",
-    ]
+    terms = [term.astext() for term in rendered[3].findall(nodes.term)]
+    assert terms == ["x", "*rest", "ValueError"]
     assert next(rendered[3].findall(nodes.definition)).astext() == "the\nfirst."
     assert [code.astext() for code in rendered[0].findall(nodes.literal)] == ["code"]

@@ -4,11 +4,8 @@ That a solution passes its check is seen when the page runs again; here it is se
 does ask the check, of every exercise. What the checks say is seen in tests/bookkit/exercises.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bookkit.exercises import exercise
-from tests.book.test_notebooks import ROOT, Page, pages, text
+from tests.book.test_notebooks import Page, pages, read, text
 
 WITHOUT_EXERCISES = {
     "book/start/start.ipynb",
@@ -27,60 +24,35 @@ WITHOUT_EXERCISES = {
 }
 PROMISE = 'Each check prints "Right." or says what may have happened.'
 DIRECTIVE = re.compile(
-    r"^```\{(exercise|solution-start|solution-end)\}(.*)\n((?::.*\n)*)", re.MULTILINE
+    r"^```\{(exercise|solution-start|solution-end)\}.*\n(?::label: (\S+)\n)?((?:.*\n)*?)```$",
+    re.MULTILINE,
 )
 
 
 @dataclass
 class Exercise:
-    """An exercise of a page.
-
-    Attributes:
-        label: under which it is linked to.
-        asked: its text.
-        given: the code cells between the text and the solution.
-        solution: the code cells of the solution.
-    """
+    """An exercise of a page."""
 
     label: str
     asked: str
-    given: list[Page] = field(default_factory=list)
+    given: list[Page] = field(default_factory=list)  # code between the text and the solution
     solution: list[Page] = field(default_factory=list)
 
 
 def exercises(page: Page) -> list[Exercise]:
-    """Return the exercises of a page.
-
-    Raises:
-        ValueError: exercises and solutions do not take turns, or belong to others.
-    """
+    """Return the exercises of a page; that each has its own solution, the build makes sure."""
     found: list[Exercise] = []
-    wanted = "exercise"
+    last = ""
     for cell in page["cells"]:
-        source = text(cell["source"])
         if cell["cell_type"] == "code":
-            if wanted == "solution-start":
+            if last == "exercise":
                 found[-1].given.append(cell)
-            elif wanted == "solution-end":
+            elif last == "solution-start":
                 found[-1].solution.append(cell)
             continue
-        for kind, name, options in DIRECTIVE.findall(f"{source}\n"):
-            if kind != wanted:
-                raise ValueError(f"{kind}{name} where {wanted} is due")
-            if kind == "exercise":
-                label = re.search(r"^:label: (\S+)$", options, re.MULTILINE)
-                if name or not label:
-                    raise ValueError(f"exercise {len(found) + 1} has a title or no label")
-                body = source[source.index(label[0]) + len(label[0]) :]
-                found.append(Exercise(label[1], body.partition("\n```")[0].strip()))
-            elif kind == "solution-start" and (
-                name.strip() != found[-1].label or options != ":class: dropdown\n"
-            ):
-                raise ValueError(f"the solution of {found[-1].label} is another's, or not folded")
-            turns = ("exercise", "solution-start", "solution-end", "exercise")
-            wanted = turns[turns.index(kind) + 1]
-    if wanted != "exercise":
-        raise ValueError(f"{wanted} is missing at the end")
+        for last, label, asked in DIRECTIVE.findall(text(cell["source"])):
+            if last == "exercise":
+                found.append(Exercise(label, asked))
     return found
 
 
@@ -94,32 +66,21 @@ def check_name(call: ast.expr) -> str:
 
 def asks(cells: list[Page]) -> list[str]:
     """Return the checks that the cells call outright, so that the page stops if one fails."""
-    return [
-        name
-        for cell in cells
-        for node in ast.parse(text(cell["source"])).body
-        if isinstance(node, ast.Expr) and (name := check_name(node.value))
-    ]
+    lines = [line for cell in cells for line in ast.parse(text(cell["source"])).body]
+    calls = [check_name(line.value) for line in lines if isinstance(line, ast.Expr)]
+    return [name for name in calls if name]
 
 
 def mentions(cells: list[Page]) -> set[str]:
     """Return the checks that the cells call in any way."""
-    return {
-        name
-        for cell in cells
-        for node in ast.walk(ast.parse(text(cell["source"])))
-        if isinstance(node, ast.expr) and (name := check_name(node))
-    }
+    parts = [part for cell in cells for part in ast.walk(ast.parse(text(cell["source"])))]
+    return {name for part in parts if isinstance(part, ast.expr) and (name := check_name(part))}
 
 
 def said(cells: list[Page]) -> list[str]:
     """Return the lines that the cells printed."""
-    return [
-        line
-        for cell in cells
-        for output in cell["outputs"]
-        for line in text(output.get("text", "")).splitlines()
-    ]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    return "\n".join(text(output.get("text", "")) for output in outputs).splitlines()
 
 
 def checks(module: ModuleType) -> set[str]:
@@ -131,17 +92,8 @@ def checks(module: ModuleType) -> set[str]:
 
 
 def problems(page: Page, defined: set[str]) -> Iterator[str]:
-    """Yield what is wrong with the exercises of a page.
-
-    Args:
-        page: the notebook.
-        defined: the names of the exercises that were written for it.
-    """
-    try:
-        found = exercises(page)
-    except ValueError as error:
-        yield str(error)
-        return
+    """Yield what is wrong with the exercises of a page, for which some checks were written."""
+    found = exercises(page)
     yield from shape_problems(page, found)
     for one in found:
         yield from check_problems(one)
@@ -157,11 +109,14 @@ def shape_problems(page: Page, found: list[Exercise]) -> Iterator[str]:
         yield f"the page closes with {titles[-2:]}"
     if not any(f"## Exercises\n\n{PROMISE}\n\n```{{exercise}}\n" in part for part in parts):
         yield "the exercises do not begin with what a check does"
+    for one in found:
+        if f"```{{solution-start}} {one.label}\n:class: dropdown\n```" not in "\n".join(parts):
+            yield f"the solution of {one.label} is missing, or not folded"
     names = [one.label.split("-") for one in found]
     if any(len(name) < 3 or name[0] != "ex" for name in names):
         yield "a label is not ex-PAGE-NAME"
     if len({name[1] for name in names}) > 1 or len({one.label for one in found}) < len(found):
-        yield f"labels are not alike: {[one.label for one in found]}"
+        yield f"labels are not alike: {names}"
 
 
 def check_problems(one: Exercise) -> Iterator[str]:
@@ -179,11 +134,6 @@ def check_problems(one: Exercise) -> Iterator[str]:
 
 
 # The pages
-
-
-def read(name: str) -> Page:
-    page: Page = json.loads((ROOT / name).read_text(encoding="utf8"))
-    return page
 
 
 def evidence() -> set[str]:
@@ -218,10 +168,3 @@ def test_exercises_of_all_pages() -> None:
         for problem in problems(page, checks(module_of(page)))
     ]
     assert faults == []
-
-
-def test_labels_are_the_books_own() -> None:
-    names = with_exercises()
-    labels = Counter(one.label for name in names for one in exercises(read(name)))
-    assert len(labels) >= len(names)
-    assert [label for label, times in labels.items() if times > 1] == []

@@ -1,20 +1,15 @@
 """The poster: a card for every architecture of the page, on one sheet."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from book_print.poster import PAGE, cards_of, document, make_poster
 from book_print.sheets import count_sheets
 from bs4 import BeautifulSoup
+from playwright.sync_api import Browser
 
 from bookkit.atlas.rows import load_atlas
 from bookkit.playables.atlas import atlas_table
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 ATLAS = load_atlas()
 

@@ -1,7 +1,5 @@
 """The warnings about prose find what they are for, and can read the whole book."""
 
-from __future__ import annotations
-
 from tools.prose import glossary, lessons, symbols, unusual
 
 

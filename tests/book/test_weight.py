@@ -4,29 +4,25 @@ Bytes, requests and shifts are the same on every machine. The time is that of th
 other programs do not lengthen; its bound is wide, for slower ones.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext
 
 from tests.book import built
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
+from tests.book.conftest import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 412, "height": 823},
-    "is_mobile": True,
-    "has_touch": True,
+SIZE = {"width": 412, "height": 823}
+PHONE: dict[str, Any] = {"viewport": SIZE, "is_mobile": True, "has_touch": True}
+LIMITS = {
+    "KiB": 155,  # of a first visit, without figures and the words of the whole book to search
+    "requests": 15,  # without figures; a page with playables loads the kit, and up to three
+    "shift": 0.01,
+    "busy": 2000,  # milliseconds; the heaviest page takes 400 where this was set
 }
-KIB = 155  # of a first visit, without figures and without the words of the whole book to search
-REQUESTS = 15  # without figures; a page with playables loads the kit, and up to three of them
-SHIFT = 0.01
-BUSY = 2000  # milliseconds; the heaviest page takes 400 where this was set
-PATIENCE = 120_000
 
 NOTES = """window.seen = {shift: 0};
 new PerformanceObserver(list => {
@@ -46,28 +42,18 @@ def first_visit(context: BrowserContext, address: str) -> dict[str, Any]:
     session.send("Network.enable")
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    addresses: dict[str, str] = {}
-    sizes: dict[str, float] = {}
-
-    def sent(event: Any) -> None:
-        addresses[event["requestId"]] = event["request"]["url"]
-
-    def loaded(event: Any) -> None:
-        sizes[event["requestId"]] = event["encodedDataLength"]
-
-    session.on("Network.requestWillBeSent", sent)
-    session.on("Network.loadingFinished", loaded)
+    sent: list[Any] = []
+    loaded: list[Any] = []
+    session.on("Network.requestWillBeSent", lambda event: sent.append(event))
+    session.on("Network.loadingFinished", lambda event: loaded.append(event))
     page.goto(address, wait_until="load")
     seen: dict[str, Any] = page.evaluate(SETTLED)
     metrics = session.send("Performance.getMetrics")["metrics"]
     (busy,) = (one["value"] for one in metrics if one["name"] == "TaskDuration")
-    page.close()
-    counted = [
-        size
-        for number, size in sizes.items()
-        if not addresses[number].startswith("data:")
-        and not any(part in addresses[number] for part in ("/_images/", "/searchindex.js"))
-    ]
+    addresses = {event["requestId"]: event["request"]["url"] for event in sent}
+    sizes = {event["requestId"]: event["encodedDataLength"] for event in loaded}
+    left_out = re.compile("^data:|/_images/|/searchindex.js")
+    counted = [size for one, size in sizes.items() if not left_out.search(addresses[one])]
     return seen | {"busy": 1000 * busy, "KiB": sum(counted) / 1024, "requests": len(counted)}
 
 
@@ -76,15 +62,13 @@ def test_pages_are_light_and_keep_still(
 ) -> None:
     faults: list[str] = []
     for one in some:
-        context = browser.new_context(service_workers="block", **PHONE)
-        context.set_default_timeout(PATIENCE)
-        context.add_init_script(NOTES)
-        measured = first_visit(context, server + one.name)
-        context.close()
-        limits = {"KiB": KIB, "requests": REQUESTS, "shift": SHIFT, "busy": BUSY}
+        with browser.new_context(service_workers="block", **PHONE) as context:
+            context.set_default_timeout(PATIENCE)
+            context.add_init_script(NOTES)
+            measured = first_visit(context, server + one.name)
         faults += [
             f"{one.name}: {name} {measured[name]:.4g}, at most {limit}"
-            for name, limit in limits.items()
+            for name, limit in LIMITS.items()
             if measured[name] > limit
         ]
     assert not faults

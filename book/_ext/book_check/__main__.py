@@ -4,8 +4,6 @@
 the layout do not, and the tests of the book bound those for every page.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -36,9 +34,8 @@ def main() -> int:
     parser.add_argument("program", type=Path, help="the folder in which npm installed lighthouse")
     parser.add_argument("site", type=Path, help="the built book, as _build/html")
     parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
-    parser.add_argument(
-        "--pages", nargs="+", help="measure these alone, and keep what is recorded of the others"
-    )
+    kept = "measure these alone, and keep what is recorded of the others"
+    parser.add_argument("--pages", nargs="+", help=kept)
     options = parser.parse_args()
     browser = find_browser()
     if browser is None:
@@ -71,9 +68,6 @@ def measured(site: Path) -> list[str]:
     """Return the pages to measure: the start, the heaviest ones, and every lesson.
 
     The heaviest are the page of mathematics with most formulas and the largest notebook.
-
-    Args:
-        site: the folder of the built book, which holds the notebooks in `_sources`.
     """
 
     def formulas(page: Path) -> int:

@@ -1,7 +1,5 @@
 """The Chromium of this machine."""
 
-from __future__ import annotations
-
 import shutil
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -1,7 +1,5 @@
 """The built book as a static host serves it."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import threading

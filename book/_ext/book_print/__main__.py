@@ -1,7 +1,5 @@
 """`python -m book_print`: print the built site in two volumes and a poster, and link them in it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

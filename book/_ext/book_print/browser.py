@@ -1,22 +1,18 @@
 """Chromium, which sees the built site and nothing else, and prints."""
 
-from __future__ import annotations
-
 import json
 import mimetypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from book_check.browser import find_browser
+from playwright.sync_api import Browser, Page, Route
 
 from book_print.links import page_of
 from book_print.sheets import sheets
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
@@ -46,6 +42,7 @@ _NUMBER = """numbers => {
     place.textContent = numbers.all[place.dataset.amVolume]?.[place.dataset.amSheet] ?? "?";
   }
 }"""
+_PDF: Any = dict.fromkeys(("prefer_css_page_size", "print_background", "outline", "tagged"), True)
 _ROUNDS = 4  # of numbers that move what they number
 _PATIENCE = 300_000  # milliseconds, for a busy machine
 
@@ -63,14 +60,9 @@ def running() -> Iterator[Browser]:
 
 @contextmanager
 def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page, list[str]]]:
-    """Lay a document out on paper and make it fit; yield it, and what sticks out or is missing.
+    """Lay HTML out that lies at the root of a site; yield it, and what sticks out or is missing.
 
     Its own scripts do not run: a picture stands for what they draw.
-
-    Args:
-        browser: a running Chromium.
-        document: HTML that lies at the root of the site.
-        site: the folder that its files are in.
     """
     context = browser.new_context(
         java_script_enabled=False,
@@ -107,31 +99,19 @@ def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page
 
 
 def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
-    """Print documents that are laid out, with bookmarks and with tags for screen readers.
+    """Print laid out documents by the names of their volumes, with bookmarks and tags for readers.
 
     A first print tells the numbers of sheets, for the contents and for references from one document
     to another. If filling them in moves anything, they are filled in once more.
 
-    Args:
-        laid: the documents, by the names of their volumes.
-
-    Returns:
-        The files, by the same names.
-
     Raises:
-        KeyError: a reference leads to a page that is in no volume.
         ValueError: the numbers do not come to rest.
     """
     for _ in range(_ROUNDS):
         numbers = {name: _numbers(name, laid) for name in laid}
         for name, page in laid.items():
             page.evaluate(_NUMBER, {"own": numbers[name], "all": numbers})
-        printed = {
-            name: page.pdf(
-                prefer_css_page_size=True, print_background=True, outline=True, tagged=True
-            )
-            for name, page in laid.items()
-        }
+        printed = {name: page.pdf(**_PDF) for name, page in laid.items()}
         if all(sheets(pdf).items() <= numbers[name].items() for name, pdf in printed.items()):
             return printed
     raise ValueError("the numbers of sheets change whenever they are filled in")
@@ -139,8 +119,8 @@ def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
 
 def _numbers(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
     """Return the sheets of a document's anchors, those that other documents ask for included."""
-    page = laid[name]
     asked = {target for one in laid.values() for target in one.evaluate(_ASKED, name)}
+    page = laid[name]
     page.evaluate(_ASK, sorted(asked))
     found = sheets(page.pdf(prefer_css_page_size=True))
     page.evaluate(_ASK_NO_MORE)

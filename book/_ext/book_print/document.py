@@ -1,7 +1,5 @@
 """One document of many pages: a cover, a table of contents, and the pages of a volume."""
 
-from __future__ import annotations
-
 import copy
 import html
 import re
@@ -47,32 +45,23 @@ _DOCUMENT = """<!doctype html>
 def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> str:
     """Return a volume of a built site as one HTML document, which lies at the root of the site.
 
-    Args:
-        site: the folder of the site.
-        volume: the pages, and what is left out of them.
-        others: the other volumes, whose pages are referred to by volume and sheet.
-        address: where the site is published, which links to pages left out lead to; without it they
-            become plain words.
+    Pages of other volumes are referred to by volume and sheet. Links to pages left out lead to the
+    address where the site is published, or are plain words where none is known.
 
     Raises:
         FileNotFoundError: a page was not built.
         BrokenLinkError: a link leads to an id that its page lacks.
     """
     chapters = volume.chapters
-    pages = {chapter.name: _page(site, chapter.name) for chapter in chapters}
+    pages = {one.name: _page(site, one.name) for one in chapters}
     articles = {name: _article(page, name) for name, page in pages.items()}
     whole = {name: ids(article) for name, article in articles.items()}
     for name, article in articles.items():
         leave_out(article, name, volume, others)
     known = {name: rename(article, name) for name, article in articles.items()}
     left_out = {name: whole[name] - known[name] for name in articles}
-    elsewhere = {
-        chapter.name: other
-        for other in others
-        for chapter in other.chapters
-        if chapter.name not in known
-    }
-    leads = Leads(known, left_out, elsewhere, address)
+    away = {one.name: other for other in others for one in other.chapters if one.name not in known}
+    leads = Leads(known, left_out, away, address)
     for name, article in articles.items():
         leads.lead(article, name)
         lead_files(article, name)
@@ -84,13 +73,8 @@ def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> 
         style=STYLE.read_text(encoding="utf-8"),
         heads=_running_heads(volume, articles),
         cover=_cover(volume, _picture(site, volume, *others), address),
-        contents="\n".join(
-            [*_contents(chapters, articles), *_contents_elsewhere(site, elsewhere, others)]
-        ),
-        chapters="\n".join(
-            _chapter(chapter, articles[chapter.name], number)
-            for number, chapter in enumerate(chapters)
-        ),
+        contents="\n".join((*_contents(chapters, articles), *_contents_away(site, away, others))),
+        chapters="\n".join(_chapter(one, articles[one.name], n) for n, one in enumerate(chapters)),
     )
 
 
@@ -135,25 +119,18 @@ def _entry(target: str, title: str, level: int) -> str:
     )
 
 
-def _contents_elsewhere(
-    site: Path, elsewhere: dict[str, Volume], others: Sequence[Volume]
-) -> Iterator[str]:
+def _contents_away(site: Path, away: dict[str, Volume], others: Sequence[Volume]) -> Iterator[str]:
     """Yield the numbered chapters of other volumes: their numbers are missing in this one."""
     for other in others:
-        numbered = [
-            one
-            for one in other.chapters
-            if one.name in elsewhere and one.numbered and not one.above
-        ]
-        if numbered:
+        listed = [one for one in other.chapters if one.numbered and not one.above]
+        names = [one.name for one in listed if one.name in away]
+        if names:
             yield f'<p class="am-part">In the {html.escape(other.called)}</p>'
-        for chapter in numbered:
-            title = _heading(_article(_page(site, chapter.name), chapter.name), "h1")
-            number = in_words(other, full_id(chapter.name)).partition(", ")[2]
-            yield (
-                '<p class="am-entry am-level-1 am-away">'
-                f"<span>{title}</span><span>{number}</span></p>"
-            )
+        for name in names:
+            title = _heading(_article(_page(site, name), name), "h1")
+            sheet = in_words(other, full_id(name)).partition(", ")[2]
+            spans = f"<span>{title}</span><span>{sheet}</span>"
+            yield f'<p class="am-entry am-level-1 am-away">{spans}</p>'
 
 
 def _heading(part: Tag, name: str) -> str:

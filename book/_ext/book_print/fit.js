@@ -9,11 +9,8 @@
       part.style.fontSize = `${parseFloat(getComputedStyle(part).fontSize) * scale}px`;
     }
   };
-  for (const math of document.querySelectorAll(".formula > math")) {
-    shrink(math, math.parentElement.clientWidth + 1);
-  }
-  for (const table of document.querySelectorAll("table")) {
-    shrink(table, table.parentElement.clientWidth + 1);
+  for (const kind of [".formula > math", "table"]) {
+    for (const part of document.querySelectorAll(kind)) shrink(part, part.parentElement.clientWidth + 1);
   }
   for (const picture of document.querySelectorAll("img, svg")) {
     const box = picture.getBoundingClientRect();

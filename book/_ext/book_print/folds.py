@@ -1,14 +1,12 @@
 """What folds on the screen: on paper it lies open, or it is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from book_site.solutions import PAGE, section_id
-from bs4 import BeautifulSoup, Tag
+from bs4 import Tag
 from bs4.element import AttributeValueList
 
-from book_print.links import full_id, in_words
+from book_print.links import element, full_id, in_words
 from book_print.volumes import Volume
 
 _ON_SCREEN = "script, template, iframe, button, .headerlink, .toctree-wrapper, .sd-stretched-link"
@@ -49,11 +47,8 @@ def _keep_solutions(article: Tag, volume: Volume) -> None:
 def _reference(table: Tag, name: str, volume: Volume) -> Tag:
     """Return a line that says where a table is printed."""
     section = table.find_parent("section", id=True)
-    anchor = str(section["id"]) if section else ""
-    place = in_words(volume, full_id(name, anchor))
-    line = BeautifulSoup(f"<p>The table is printed in the {place}.</p>", "html.parser").p
-    assert line is not None
-    return line.extract()
+    place = in_words(volume, full_id(name, str(section["id"]) if section else ""))
+    return element(f"<p>The table is printed in the {place}.</p>")
 
 
 def unfold(article: Tag) -> None:
@@ -67,9 +62,8 @@ def unfold(article: Tag) -> None:
             summary.name = "div"
             summary["class"] = AttributeValueList(["am-summary"])
     for part in article.select(".dropdown, .toggle"):
-        part["class"] = AttributeValueList(
-            one for one in part["class"] if one not in ("dropdown", "toggle")
-        )
+        kept = [one for one in part["class"] if one not in ("dropdown", "toggle")]
+        part["class"] = AttributeValueList(kept)
     for code in article.select("pre"):
         if code.get_text().count("\n") <= _SHORT:
             code["class"] = AttributeValueList((*(code.get("class") or ()), "am-whole"))

@@ -4,8 +4,6 @@ A link to a page of the other volume says where it leads, because it cannot be f
 which volume, and on which sheet. The numbers are filled in after a first print.
 """
 
-from __future__ import annotations
-
 import html
 import posixpath
 import re
@@ -100,26 +98,15 @@ def lead_files(article: Tag, name: str) -> None:
 
 @dataclass(frozen=True)
 class Leads:
-    """Where the links of a document lead.
+    """Where the links of a document lead."""
 
-    Attributes:
-        known: the pages of the document, with the ids that each of them has.
-        left_out: the ids of what the document does not show of a page: links lead to the page.
-        elsewhere: the pages of other volumes, with the volume that each of them stands in.
-        address: where the site is published; empty if nobody knows.
-    """
-
-    known: Mapping[str, set[str]]
-    left_out: Mapping[str, set[str]]
-    elsewhere: Mapping[str, Volume]
-    address: str = ""
+    known: Mapping[str, set[str]]  # the pages of the document, with the ids that each of them has
+    left_out: Mapping[str, set[str]]  # ids that it does not show of a page: they lead to the page
+    elsewhere: Mapping[str, Volume]  # the pages of other volumes
+    address: str = ""  # where the site is published, if that is known
 
     def lead(self, article: Tag, name: str) -> None:
-        """Let every link of a page lead on within the document, to the site, or be plain words.
-
-        Raises:
-            BrokenLinkError: a link leads to an id that its page lacks.
-        """
+        """Let every link of a page lead on within the document, to the site, or be plain words."""
         numbered: set[tuple[int, str]] = set()
         for link, file, anchor in self._inner(article, name):
             target = file.removesuffix(".html")
@@ -130,12 +117,14 @@ class Leads:
                     raise BrokenLinkError(f"{name}.html: nothing has the id of {link['href']!r}")
                 link["href"] = f"#{full_id(target, anchor)}"
                 continue
-            if target in self.elsewhere and _has_room(link):
+            is_plain = not (link.find_parent(_UNNUMBERED) or link.select_one(_TERM))
+            if target in self.elsewhere and is_plain:
                 block = link.find_parent(_BLOCKS) or link
                 asked = full_id(target, anchor)
                 if (id(block), asked) not in numbered:
                     numbered.add((id(block), asked))
-                    link.insert_after(_part(f" ({in_words(self.elsewhere[target], asked)})"))
+                    where = in_words(self.elsewhere[target], asked)
+                    link.insert_after(element(f'<span class="am-elsewhere"> ({where})</span>'))
             self._to_site(link, file + (f"#{anchor}" if anchor else ""))
 
     def _inner(self, article: Tag, name: str) -> Iterator[tuple[Tag, str, str]]:
@@ -167,12 +156,8 @@ def in_words(volume: Volume, target: str) -> str:
     return f"{volume.called}, p. {number}"
 
 
-def _has_room(link: Tag) -> bool:
-    return not (link.find_parent(_UNNUMBERED) or link.select_one(_TERM))
-
-
-def _part(words: str) -> Tag:
-    soup = BeautifulSoup(f'<span class="am-elsewhere">{words}</span>', "html.parser")
-    part = soup.span
-    assert part is not None
-    return part.extract()
+def element(markup: str) -> Tag:
+    """Return the element that a piece of HTML is."""
+    made = BeautifulSoup(markup, "html.parser").find(True)
+    assert isinstance(made, Tag)
+    return made.extract()

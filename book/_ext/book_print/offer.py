@@ -1,7 +1,5 @@
 """What was printed, within the site: pages link it once it is there."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shutil
@@ -10,16 +8,10 @@ from pathlib import Path
 
 
 def offer(site: Path, place: str, before: str, files: Mapping[Path, str]) -> int:
-    """Copy files into the site, link them from the pages with a place for them.
+    """Copy files into the site, link them from the pages with a place for them; count those.
 
-    Args:
-        site: the folder of the site.
-        place: the class of the element that the links fill.
-        before: what it says before the links.
-        files: what the link to each file says.
-
-    Returns:
-        The number of pages with links.
+    The place is the class of the element that the links fill, with some words before them. To each
+    file belongs what its link says.
     """
     hole = re.compile(rf'(<div class="{place}">).*?(</div>)', flags=re.DOTALL)
     for file in files:
@@ -40,9 +32,6 @@ def offer(site: Path, place: str, before: str, files: Mapping[Path, str]) -> int
 
 
 def _size(file: Path) -> str:
-    """Return the size of a file in words.
-
-    Above one megabyte in whole ones, below in tenths.
-    """
+    """Return the size of a file in words: above one megabyte in whole ones, below in tenths."""
     size = file.stat().st_size / 1e6
     return f"{size:.0f} MB" if size >= 1 else f"{max(size, 0.1):.1f} MB"

@@ -3,22 +3,17 @@
 No PyTorch is needed: the page has the drawings as plain shapes.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser
 
 from bookkit.atlas.shapes import elements
 from bookkit.playables.playable import style_of
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 PAGE = "today/atlas.html"
 FILE = "attention-measured-atlas.pdf"
@@ -32,15 +27,7 @@ _FIGURE = 'figure[data-play="atlas"]'
 
 
 def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
-    """Print the poster; return it by the name of its file, or nothing where the site has no atlas.
-
-    Args:
-        browser: a running Chromium.
-        site: the built site.
-
-    Raises:
-        ValueError: the page of the atlas has no architectures, or they do not fit a sheet.
-    """
+    """Print the poster; return it by the name of its file, or nothing where there is no atlas."""
     source = site / PAGE
     if not source.is_file():
         return {}
@@ -48,7 +35,8 @@ def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
     cards = list(cards_of(page))
     if not cards:
         raise ValueError(f"{PAGE} has no table of architectures")
-    about = _words(page.select_one(f"{_FIGURE} figcaption"))
+    caption = page.select_one(f"{_FIGURE} figcaption")
+    about = "" if caption is None else caption.get_text().strip()
     width, height = (round(side * _PIXELS) for side in _SHEET)
     view = browser.new_page(viewport={"width": width, "height": height})
     view.emulate_media(media="print", color_scheme="light")
@@ -68,10 +56,9 @@ def cards_of(page: BeautifulSoup) -> Iterator[str]:
     data = figure.find("script", type="application/json") if figure is not None else None
     if figure is None or data is None:
         return
+    parts = ("name", "pattern", "keeps", "unusual")
     for row in json.loads(data.get_text())["rows"]:
-        name, pattern, keeps, unusual = (
-            html.escape(row[part]) for part in ("name", "pattern", "keeps", "unusual")
-        )
+        name, pattern, keeps, unusual = (html.escape(row[part]) for part in parts)
         width, height = row["size"]
         yield (
             f"<section><h2>{name} <small>{row['year']}</small></h2>"
@@ -82,30 +69,18 @@ def cards_of(page: BeautifulSoup) -> Iterator[str]:
         )
 
 
-def _words(part: Tag | None) -> str:
-    return "" if part is None else part.get_text().strip()
-
-
 def fonts(site: Path) -> str:
     """Return the book's letters as style, so that the sheet needs no other file."""
-    found = sorted((site / "_static").rglob("ahn-[47]00-normal*.woff2"))
     return "".join(
         '@font-face{font-family:"Atkinson Hyperlegible Next";'
         f"font-weight:{'700' if '700' in path.name else '400'};"
         f"src:url(data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()})}}"
-        for path in found
+        for path in sorted((site / "_static").rglob("ahn-[47]00-normal*.woff2"))
     )
 
 
 def document(cards: list[str], columns: int, about: str, letters: str = "") -> str:
-    """Return the sheet as a document.
-
-    Args:
-        cards: the architectures, as HTML.
-        columns: how many stand side by side.
-        about: a line below the title.
-        letters: style that brings the fonts.
-    """
+    """Return the sheet as a document: cards side by side below a title and a line about them."""
     style = letters + style_of("atlas") + _STYLE.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

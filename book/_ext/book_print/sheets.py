@@ -1,7 +1,5 @@
 """On which sheet of a PDF its anchors are."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 from pypdf import PdfReader

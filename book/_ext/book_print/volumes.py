@@ -9,8 +9,6 @@ volume, and all others stand in the second. A page can say otherwise with `volum
 as the bibliography does, which both volumes need.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,24 +21,14 @@ from book_site.contents import Chapter
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume of the printed book.
+    """A volume of the printed book, its pages in their order."""
 
-    Attributes:
-        name: what metadata call it.
-        file: what its PDF is called.
-        title: what its cover says below the title of the book.
-        about: what its cover says about what is in it.
-        called: how the other volume refers to it.
-        everything: whether it shows what is folded on the screen.
-        chapters: its pages, in their order.
-    """
-
-    name: str
-    file: str
+    name: str  # as metadata call it
+    file: str  # its PDF
     title: str
     about: str
-    called: str
-    everything: bool
+    called: str  # by the other volume
+    everything: bool  # whether it shows what is folded on the screen
     chapters: tuple[Chapter, ...] = ()
 
     def holds(self, page: str) -> bool:

@@ -5,23 +5,17 @@ go; both are minified. What a single page adds by itself stays with that page. T
 from the files and from all written pages, so it is right after a build of some pages, too.
 """
 
-from __future__ import annotations
-
-import hashlib
-import json
 import posixpath
 import re
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.errors import ExtensionError
 
 from book_site.formulas import EXTENSIONS
-from book_site.node import find_node
+from book_site.play import run, write
 
 SHEET, SCRIPT = "book.css", "book.js"
 
@@ -29,14 +23,10 @@ SHEET, SCRIPT = "book.css", "book.js"
 _THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 _THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)  # less Bootstrap: static/menus.js
 # What only adds to a page comes in a moment, each by itself: none keeps a phone busy for long.
-_LATER = (
-    "clipboard.min.js",
-    "copybutton.js",
-    "togglebutton.js",
+_LATER = {
+    "clipboard.min.js", "copybutton.js", "togglebutton.js", "keyboard.js", "menus.js",
     "scripts/sphinx-book-theme.js",
-    "keyboard.js",
-    "menus.js",
-)
+}  # fmt: skip
 # The theme measures all code on load and after every change; static/keyboard.js does without.
 _MEASURES = re.compile(
     r"""["']complete["']===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)"""
@@ -56,12 +46,7 @@ _REFERRED = re.compile(rf'(_static/(?:{re.escape(SHEET)}|{re.escape(SCRIPT)}))(?
 
 
 def read_sheet(static: Path, name: str) -> str:
-    """Return a style sheet with what it imports, its addresses as seen from the static folder.
-
-    Args:
-        static: the folder of static files.
-        name: the sheet's path in it.
-    """
+    """Return a static style sheet with what it imports, its addresses as seen from that folder."""
     text = _MAP.sub("", (static / name).read_text(encoding="utf-8"))
     folder = posixpath.dirname(name)
 
@@ -73,13 +58,9 @@ def read_sheet(static: Path, name: str) -> str:
 
 
 def read_script(static: Path, name: str) -> str:
-    """Return a script that can stand behind others in one file.
-
-    Sphinx's options are filled in, because a page may have set one before the bundle runs. The
-    theme's script does not measure the page.
-    """
+    """Return a script that can stand behind others in one file."""
     text = _MAP.sub("", (static / name).read_text(encoding="utf-8"))
-    if name == "documentation_options.js":
+    if name == "documentation_options.js":  # a page may have set one before the bundle runs
         text = _OPTIONS.sub(r"Object.assign(DOCUMENTATION_OPTIONS, \1);", text)
     return _MEASURES.sub("0", text) if name in _THEME_SCRIPTS else text
 
@@ -105,9 +86,8 @@ def postpone(script: str) -> str:
 def unused_names(css: str, pages: str, scripts: str) -> list[str]:
     """Return the classes, ids and custom properties of a style sheet that nothing can reach.
 
-    A name is within reach if it is a word of a script or of an element's tag, or begins with a word
-    of a script that ends in a hyphen: scripts put names together. A property is, too, if the sheet
-    itself refers to it.
+    Within reach are words of scripts and of tags, what begins with a word of a script that ends in
+    a hyphen, as scripts put names together, and the properties that the sheet itself refers to.
 
     >>> unused_names(".a {} .b {} .bs-1 {} .d-1 {}", '<p class="a">b</p>', "add('bs-' + n)")
     ['b', 'd-1']
@@ -123,41 +103,21 @@ def unused_names(css: str, pages: str, scripts: str) -> list[str]:
 
 
 def shrink(css: str, pages: str, scripts: str) -> str:
-    """Return a style sheet, minified, without what nothing can reach.
-
-    A rule that goes may have been the only one to refer to a property, which then goes, too.
-    """
+    """Return a style sheet, minified, without what nothing can reach."""
+    # A rule that goes may have been the only one to refer to a property, which then goes, too.
     while (smaller := compress(css=css, unused=unused_names(css, pages, scripts))) != css:
         css = smaller
     return css
 
 
 def compress(**job: Any) -> str:
-    """Return a script (js), or a style sheet (css) without some names (unused), minified.
-
-    Raises:
-        ExtensionError: it cannot be read, or what reads it is not installed.
-    """
-    done = subprocess.run(
-        [find_node(), EXTENSIONS / "bundle.mjs"],
-        input=json.dumps(job),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        raise ExtensionError(f"{done.stderr.strip()}\nIs all there? npm ci --prefix book/_ext")
-    (answer,) = json.loads(done.stdout).values()
+    """Return a script (js), or a style sheet (css) without some names (unused), minified."""
+    (answer,) = run(EXTENSIONS / "bundle.mjs", job).values()
     return str(answer)
 
 
 class Bundle:
-    """What every page loads.
-
-    Attributes:
-        sheets: the style sheets that extensions have asked for, in the order of the page.
-        scripts: the scripts, those without a file included.
-    """
+    """What every page loads: the sheets and scripts of extensions, in the order of the page."""
 
     def __init__(self, sheets: Iterable[Any], scripts: Iterable[Any]) -> None:
         self.sheets = [sheet for sheet in _in_order(sheets) if _is_ours(sheet)]
@@ -173,16 +133,13 @@ class Bundle:
         return "\n".join(texts)
 
     def js(self, static: Path) -> str:
-        """Return the scripts as one.
-
-        Those without a file come first: in a page they run before any file that is deferred. The
-        theme's looks where things are: before others change the page, which would then have to be
-        laid out again.
-        """
+        """Return the scripts as one."""
+        # Those without a file come first: in a page they run before any file that is deferred.
         settings = [one.attributes.get("body", "") for one in self.scripts if not one.filename]
         names = [_static_name(one) for one in self.scripts if one.filename]
         soon = [name for name in names if name not in _LATER]
         later = [read_script(static, name) for name in names if name in _LATER]
+        # The theme's looks where things are: before others change the page and its layout.
         files = [read_script(static, name) for name in (*soon, *_THEME_SCRIPTS)]
         return join_scripts([*settings, *files, *map(postpone, later)])
 
@@ -252,10 +209,9 @@ def _write(app: Sphinx, error: Exception | None) -> None:
     others = {static / name for name in _PAGE_SCRIPT.findall(text)} - {static / SCRIPT}
     scripts = "".join([js, *(path.read_text(encoding="utf-8") for path in sorted(others))])
     css = shrink(bundle.css(static), text, scripts)
-    stamps = {}
-    for name, content in ((SHEET, css), (SCRIPT, js)):
-        (static / name).write_text(content, encoding="utf-8")
-        stamps[f"_static/{name}"] = hashlib.sha256(content.encode()).hexdigest()[:10]
+    stamps = {
+        f"_static/{name}": write(static / name, text) for name, text in ((SHEET, css), (SCRIPT, js))
+    }
     for path, page in pages.items():
         stamped = _REFERRED.sub(lambda match: f'{match[1]}?v={stamps[match[1]]}"', page)
         if stamped != page:

@@ -1,7 +1,5 @@
 """Cards in the look of the book: pictures of 1200 by 630 that stand for a page that is shared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
@@ -23,12 +21,8 @@ _TITLE_SIZES = (88, 76, 64, 54)
 def draw(path: Path, title: str, description: str, kicker: str, book: str) -> None:
     """Draw a card and write it as PNG; the same words give the same bytes.
 
-    Args:
-        path: the file to write.
-        title: of the page, in at most three lines.
-        description: in at most three lines; what does not fit is cut at a word.
-        kicker: a few words above the title.
-        book: the name beside the mark.
+    The kicker stands above the title, the name of the book beside the mark. Title and description
+    have at most three lines each; what does not fit is cut at a word.
     """
     card = Image.new("RGB", SIZE, "#ffffff")
     pen = ImageDraw.Draw(card)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +16,18 @@ import griffe
 
 from companion.contracts import documented
 
+_Found = griffe.Object | griffe.Alias
+
 
 @dataclass(frozen=True)
 class Entry:
-    """A public function, class, method, property or constant.
+    """A public function, class, method, property or constant."""
 
-    Attributes:
-        name: as a reader writes it, with the module that it is imported from.
-        kind: the Python domain's word: function, class, exception, method, property or data.
-        signature: what stands behind the name.
-        doc: the docstring, without its indentation, with the terms of a contract.
-        home: the module that defines it.
-        path: that module's file.
-        line: where in that file.
-        members: methods and properties of a class.
-    """
-
-    name: str
-    kind: str
+    name: str  # as a reader writes it, with the module that it is imported from
+    kind: str  # the Python domain's word: function, class, exception, method, property or data
     signature: str
-    doc: str
-    home: str
+    doc: str  # without its indentation, with the terms of a contract
+    home: str  # the module that defines it, in a line of a file
     path: Path
     line: int
     members: tuple[Entry, ...] = ()
@@ -44,21 +35,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Module:
-    """A public module or package.
-
-    Attributes:
-        name: its full name.
-        path: its file.
-        doc: the docstring.
-        entries: what it offers, in the order of the source.
-        aliases: names that it passes on from elsewhere in the package, with their full names.
-    """
+    """A public module or package."""
 
     name: str
     path: Path
     doc: str
-    entries: tuple[Entry, ...]
-    aliases: dict[str, str]
+    entries: tuple[Entry, ...]  # in the order of the source
+    aliases: dict[str, str]  # passed on from elsewhere in the package, with their full names
 
     @property
     def summary(self) -> str:
@@ -71,9 +54,6 @@ def catalogue(package: Path) -> dict[str, Module]:
 
     A sub-package with an `__all__` is documented as one module, under the names that it exports;
     what lies in files or under names that start with an underscore is left out.
-
-    Args:
-        package: its folder.
     """
     root = griffe.load(
         package.name,
@@ -104,11 +84,8 @@ def _describe(module: griffe.Module) -> Module:
     defined = (griffe.Class, griffe.Function, griffe.Attribute)
     own = [one for one in module.members.values() if one.is_public and isinstance(one, defined)]
     entries = [_entry(one, module.path) for one in own]
-    aliases = {
-        str(name): module.imports[str(name)]
-        for name in module.exports or ()
-        if str(name) in module.imports
-    }
+    exported = map(str, module.exports or ())
+    aliases = {name: module.imports[name] for name in exported if name in module.imports}
     if _is_facade(module):
         entries += [_entry(one, module.path, exported=True) for one in _passed_on(module, aliases)]
         aliases = {}
@@ -129,9 +106,7 @@ def _passed_on(module: griffe.Module, aliases: dict[str, str]) -> list[griffe.Ob
     return [one for _, one in sorted(targets, key=lambda target: target[0])]
 
 
-def _entry(
-    one: griffe.Object | griffe.Alias, module: str, *, exported: bool = False
-) -> Entry | None:
+def _entry(one: _Found, module: str, *, exported: bool = False) -> Entry | None:
     """Describe what a module defines, under the name of the module that offers it."""
     name = f"{module}.{one.name}"
     if isinstance(one, griffe.Class):
@@ -156,12 +131,11 @@ def _class(one: griffe.Class, name: str) -> Entry:
     if "NamedTuple" in bases:
         signature = f"({', '.join(_fields(one))})"
     is_error = any(base.endswith(("Error", "Exception")) for base in bases)
-    doc = _documented(_doc(one), one, init)
-    kind = "exception" if is_error else "class"
-    return _made(one, name, kind, signature, doc, tuple(filter(None, members)))
+    made = _made(one, name, "exception" if is_error else "class", signature, init)
+    return replace(made, members=tuple(filter(None, members)))
 
 
-def _member(one: griffe.Object | griffe.Alias, owner: str) -> Entry | None:
+def _member(one: _Found, owner: str) -> Entry | None:
     """Describe a method or property that has a docstring."""
     hidden = one.name.startswith("_") and one.name != "__call__"
     if hidden or not one.has_docstring:
@@ -173,29 +147,22 @@ def _member(one: griffe.Object | griffe.Alias, owner: str) -> Entry | None:
     return None
 
 
-def _made(
-    one: griffe.Object | griffe.Alias,
-    name: str,
-    kind: str,
-    signature: str,
-    doc: str | None = None,
-    members: tuple[Entry, ...] = (),
-) -> Entry:
+def _made(one: _Found, name: str, kind: str, signature: str, *more: _Found | None) -> Entry:
     home = one.canonical_path[: -len(one.path.removeprefix(one.module.path))]
-    doc = _documented(_doc(one), one) if doc is None else doc
-    return Entry(name, kind, signature, doc, home, _file(one), one.lineno or 1, members)
+    doc = _documented(one, *more)
+    return Entry(name, kind, signature, doc, home, _file(one), one.lineno or 1)
 
 
-def _file(one: griffe.Object | griffe.Alias) -> Path:
+def _file(one: _Found) -> Path:
     assert isinstance(one.filepath, Path)
     return one.filepath
 
 
-def _doc(one: griffe.Object | griffe.Alias) -> str:
+def _doc(one: _Found) -> str:
     return one.docstring.value if one.docstring else ""
 
 
-def _signature(one: griffe.Object | griffe.Alias, *, returns: bool = True) -> str:
+def _signature(one: _Found, *, returns: bool = True) -> str:
     function = one.final_target if isinstance(one, griffe.Alias) else one
     assert isinstance(function, griffe.Function)
     return function.signature(return_type=returns).removeprefix(function.name)
@@ -209,14 +176,15 @@ def _fields(one: griffe.Class) -> Iterator[str]:
             yield f"{field.name}: {field.annotation}{default}"
 
 
-def _documented(doc: str, *checked: griffe.Object | griffe.Alias | None) -> str:
+def _documented(one: _Found, *more: _Found | None) -> str:
     """Return a docstring with the terms of the contract, which a class may have at its start."""
-    terms = {name: term for one in checked if one for name, term in _terms(one).items()}
-    names = [each.name for one in checked if one for each in getattr(one, "parameters", ())]
-    return documented(doc, terms, dict.fromkeys(names)) if terms else doc
+    checked = [one, *filter(None, more)]
+    terms = {name: term for each in checked for name, term in _terms(each).items()}
+    names = [given.name for each in checked for given in getattr(each, "parameters", ())]
+    return documented(_doc(one), terms, dict.fromkeys(names)) if terms else _doc(one)
 
 
-def _terms(one: griffe.Object | griffe.Alias) -> dict[str, str]:
+def _terms(one: _Found) -> dict[str, str]:
     """Return what the decorator `contract` asks of arguments."""
     target = one.final_target if isinstance(one, griffe.Alias) else one
     terms: dict[str, str] = {}

@@ -1,7 +1,5 @@
 """Links back from the bibliography: every entry names the pages that cite it, and leads there."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from docutils import nodes

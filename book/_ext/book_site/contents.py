@@ -1,7 +1,5 @@
 """The order of the book: which pages `_toc.yml` names, and in which part they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,29 +10,19 @@ import yaml
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the book.
+    """A page of the book."""
 
-    Attributes:
-        name: its address within the site, without .html.
-        part: the caption that it stands under; empty before the first.
-        numbered: whether the pages of that part have numbers.
-        above: the page that it is a child of; empty if there is none.
-    """
-
-    name: str
-    part: str
-    numbered: bool = False
-    above: str = ""
+    name: str  # its address within the site, without .html
+    part: str  # the caption that it stands under; empty before the first
+    numbered: bool = False  # whether the pages of that part have numbers
+    above: str = ""  # the page that it is a child of
 
 
 def read_contents(toc: Path) -> list[Chapter]:
-    """Return the pages that a table of contents names one by one, in its order.
+    """Return the pages that a `_toc.yml` names one by one, in its order.
 
     Pages that it lists by a pattern are made by the build: the API reference. They are for
     looking up, on the site, and so is the page right above them.
-
-    Args:
-        toc: a `_toc.yml` in the format jb-book.
     """
     return list(chapters(yaml.safe_load(toc.read_text(encoding="utf-8"))))
 

@@ -3,26 +3,16 @@
 They are prose for people at a prompt, not markup: nothing that stands in one can break the build.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from textwrap import dedent
 
 from docutils import nodes
 
-_SECTIONS = {
-    "Args": "Parameters",
-    "Attributes": "Attributes",
-    "Returns": "Returns",
-    "Yields": "Yields",
-    "Raises": "Raises",
-}
-_HEAD = re.compile(rf"({'|'.join(_SECTIONS)}):(?:\n|$)")
+_HEAD = re.compile(r"(Args|Attributes|Returns|Yields|Raises):(?:\n|$)")
 _ITEM = re.compile(r"(\*{0,2}[\w.]+(?: \([^)]*\))?):\s+")
 
-Link = Callable[[str], nodes.Node]
-"""Turns the code between two backticks into a node."""
+Link = Callable[[str], nodes.Node]  # turns the code between two backticks into a node
 
 
 def literal(code: str) -> nodes.Node:
@@ -44,7 +34,8 @@ def render(doc: str, link: Link = literal) -> list[nodes.Node]:
         if head:
             if not fields.children:
                 rendered.append(fields)
-            fields += _field(_SECTIONS[head[1]], dedent(block[head.end() :]), link)
+            title = head[1].replace("Args", "Parameters")
+            fields += _field(title, dedent(block[head.end() :]), link)
         else:
             rendered.append(_block(block, link))
     return rendered
@@ -67,20 +58,15 @@ def _block(block: str, link: Link) -> nodes.Element:
     if block.startswith(" "):
         return nodes.literal_block(block, dedent(block), language="text")
     if block.startswith("- "):
-        items = re.split(r"\n- ", block.removeprefix("- "))
-        return nodes.bullet_list(
-            "", *(nodes.list_item("", _paragraph(item, link)) for item in items), bullet="-"
-        )
+        paragraphs = [_paragraph(item, link) for item in block.removeprefix("- ").split("\n- ")]
+        return nodes.bullet_list("", *(nodes.list_item("", one) for one in paragraphs), bullet="-")
     return _paragraph(block, link)
 
 
 def _field(title: str, body: str, link: Link) -> nodes.field:
     items = _items(body) if title in ("Parameters", "Attributes", "Raises") else []
-    content: list[nodes.Element]
-    if items:
-        content = [_definitions(items, link)]
-    else:
-        content = [_block(block, link) for block in re.split(r"\n[ \t]*\n", body)]
+    blocks = [] if items else re.split(r"\n[ \t]*\n", body)
+    content = [_definitions(items, link)] if items else [_block(block, link) for block in blocks]
     return nodes.field("", nodes.field_name("", title), nodes.field_body("", *content))
 
 
@@ -101,10 +87,8 @@ def _items(body: str) -> list[tuple[str, str]]:
 def _definitions(items: list[tuple[str, str]], link: Link) -> nodes.definition_list:
     listing = nodes.definition_list()
     for name, text in items:
-        term = nodes.term("", "", nodes.literal(name, name))
-        listing += nodes.definition_list_item(
-            "", term, nodes.definition("", _paragraph(text, link))
-        )
+        term, said = nodes.term("", "", nodes.literal(name, name)), _paragraph(text, link)
+        listing += nodes.definition_list_item("", term, nodes.definition("", said))
     return listing
 
 

@@ -3,8 +3,6 @@
 The style sheet of the formulas is written before the pages, the cut fonts after them.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import shutil
@@ -48,16 +46,10 @@ _SINGLE = dict(zip("hıȷ∇∂ϵϑϰϕϱϖ", "ℎ𝚤𝚥𝛻𝜕𝜖𝜗𝜘�
 def cut(
     font: TTFont, characters: Iterable[int], target: Path, features: Iterable[str] = ()
 ) -> None:
-    """Write the part of a font that draws some characters, as WOFF2.
+    """Write the part of a font, which is changed, that draws those characters it has, as WOFF2.
 
-    Tables of mathematical layout are kept, with the variants they reach. The same characters give
-    the same bytes.
-
-    Args:
-        font: the whole font; it is changed.
-        characters: code points; those that the font lacks are left out.
-        target: the file to write.
-        features: layout features to keep.
+    Tables of mathematical layout are kept, with the variants they reach, and some features of
+    layout. The same characters give the same bytes.
     """
     subsetter = subset.Subsetter(subset.Options(layout_features=list(features), hinting=False))
     subsetter.populate(unicodes=set(characters) & set(font.getBestCmap()))
@@ -161,10 +153,8 @@ def _cut_fonts(app: Sphinx, error: Exception | None) -> None:
     narrow_roots(font)
     cut(font, math_characters(pages), static / MATH_FONT, _MATH_FEATURES)
     shutil.copyfile(_MATH_FOLDER / "LICENSE", static / f"{MATH_FONT}.LICENSE.txt")
-    scripts = "".join(_texts(static, "*.js"))
-    icons = icon_characters(
-        "".join(_texts(static, "*.css")), set(re.findall(r"\bfa-[\w-]+", pages + scripts))
-    )
+    scripts, styles = ("".join(_texts(static, kind)) for kind in ("*.js", "*.css"))
+    icons = icon_characters(styles, set(re.findall(r"\bfa-[\w-]+", pages + scripts)))
     for name in _ICON_FONTS:
         path = Path(_WEB_FONTS, f"{name}.woff2")
         cut(read_font(_THEME / path), icons, static / path)

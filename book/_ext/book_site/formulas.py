@@ -4,8 +4,6 @@ A math renderer of Sphinx's own kind, so numbers, labels and references stay Sph
 JavaScript library, does the setting: one Node.js process serves the whole build, a line a formula.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -35,55 +33,37 @@ class FormulaError(ValueError):
 
 
 class Temml:
-    r"""A running Temml.
-
-    Args:
-        macros: TeX by name, as {"R": r"\mathbb{R}"}.
-
-    Raises:
-        ExtensionError: Node.js or Temml is not installed.
-    """
+    r"""A running Temml, with macros as {"R": r"\mathbb{R}"}."""
 
     def __init__(self, macros: dict[str, str] | None = None) -> None:
         if not (MODULES / "temml").is_dir():
             raise ExtensionError("Temml is not installed: npm ci --prefix book/_ext")
         named = {f"\\{name}": body for name, body in (macros or {}).items()}
-        self._process = subprocess.Popen(
-            [find_node(), EXTENSIONS / "temml.mjs", json.dumps(named)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        command = [find_node(), EXTENSIONS / "temml.mjs", json.dumps(named)]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8")
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asked, self._answers = self._process.stdin, self._process.stdout
         self._known: dict[tuple[str, bool], str] = {}
 
     def render(self, tex: str, *, display: bool = False) -> str:
-        r"""Return a formula as a <math> element.
-
-        Args:
-            tex: the formula, without dollars.
-            display: set it on a line of its own.
-
-        Raises:
-            FormulaError: it does not parse, or has an unknown command.
-        """
+        """Return a formula as a <math> element; raise a FormulaError where it is none."""
         if (tex, display) not in self._known:
             self._known[tex, display] = self._ask({"tex": unnumbered(tex), "display": display})
         return self._known[tex, display]
 
     def _ask(self, formula: dict[str, Any]) -> str:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(formula) + "\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline() or '{"error": "Temml has stopped"}')
+        self._asked.write(json.dumps(formula) + "\n")
+        self._asked.flush()
+        answer = json.loads(self._answers.readline() or '{"error": "Temml has stopped"}')
         if "error" in answer:
             raise FormulaError(" ".join(answer["error"].split()))
         return str(answer["mathml"])
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        self._asked.close()
         self._process.wait()
 
 

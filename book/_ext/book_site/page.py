@@ -1,9 +1,11 @@
-"""Small corrections to every page: images that say their size, names for what has none."""
+"""Corrections to every page: images that say their size, names for what has none, links, a foot."""
 
-from __future__ import annotations
-
+import html
+import json
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +15,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
+
+_LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
+_NAMES = {"companion": "companion", "python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
+# In the language of the book, which need not be the machine's.
+_MONTHS = "January February March April May June July August September October November December"
 
 
 def image_size(path: Path) -> tuple[int, int] | None:
@@ -29,12 +36,7 @@ def image_size(path: Path) -> tuple[int, int] | None:
 
 
 def size_images(body: str, files: Mapping[str, Path]) -> str:
-    """Give images their size, so that nothing moves when they come, and load them when needed.
-
-    Args:
-        body: HTML.
-        files: where the images lie that the build has copied, by file name.
-    """
+    """Give images their size, so that nothing moves when they come, and load them when needed."""
     first = True
 
     def sized_tag(match: re.Match[str]) -> str:
@@ -61,14 +63,16 @@ def make_accessible(body: str) -> str:
     >>> make_accessible("<dl>\n<dd>query</dd>\n</dl>")
     '<div class="sig-lines">\n<div>query</div>\n</div>'
     """
+
+    def within(outer: str, pattern: str, replacement: str) -> str:
+        return re.sub(outer, lambda match: re.sub(pattern, replacement, match[0]), body, flags=re.S)
+
     # What opens and closes is named by the words that it shows, and holds no paragraph.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
-    body = _within(r"<summary\b.*?</summary>", r"<(/?)p\b", r"<\1span", body)
+    body = within(r"<summary\b.*?</summary>", r"<(/?)p\b", r"<\1span")
     # The lines of a signature are no list of definitions: they have no terms.
-    body = _within(r"<dl>\n<dd>.*?</dl>", r"<(/?)dd>", r"<\1div>", body)
-    body = re.sub(
-        r"<dl>(\n<div>.*?)</dl>", r'<div class="sig-lines">\1</div>', body, flags=re.DOTALL
-    )
+    body = within(r"<dl>\n<dd>.*?</dl>", r"<(/?)dd>", r"<\1div>")
+    body = re.sub(r"<dl>(\n<div>.*?)</dl>", r'<div class="sig-lines">\1</div>', body, flags=re.S)
     # An id is of one element; nothing refers to these, which every proof and exercise has.
     body = re.sub(r' id="(?:proof|(?:proof|exercise|solution)-content)"', "", body)
     # Entries of a bibliography: a role that is out of use, in a list that holds other things, too.
@@ -87,11 +91,38 @@ def plain_code(body: str) -> str:
     return re.sub(r'<span></span>|<span class="[nopw]">([^<]*)</span>', r"\1", body)
 
 
-def _within(outer: str, pattern: str, replacement: str, text: str) -> str:
-    """Replace a pattern, but only inside the matches of another."""
-    return re.sub(
-        outer, lambda match: re.sub(pattern, replacement, match[0]), text, flags=re.DOTALL
-    )
+def lead_to_pages(
+    body: str, page: str, pages: Collection[str], address: Callable[[str], str]
+) -> str:
+    """Turn links to the files of pages into links to the built pages, seen from one of them.
+
+    A link that a cell writes as HTML cannot know the address of the built page, and JupyterLab
+    opens a page only by its file. So outputs link to files, as the prose does.
+    """
+
+    def led(match: re.Match[str]) -> str:
+        before, file, after = match.groups()
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(page), file))
+        return f"{before}{address(name)}{after}" if name in pages else match[0]
+
+    return _LINK.sub(led, body)
+
+
+def describe_run(run: dict[str, Any]) -> str:
+    """Return a sentence on a run, as HTML.
+
+    >>> run = {"date": "2026-11-02", "versions": {"numpy": "2.4.6", "python": "3.11.7"}}
+    >>> print(describe_run(run | {"processor": "A <fast> one"}))
+    Last run on <time datetime="2026-11-02">2 November 2026</time> with Python 3.11.7 and NumPy \
+2.4.6, on A &lt;fast&gt; one.
+    """
+    day = date.fromisoformat(run["date"])
+    shown = f'<time datetime="{day}">{day.day} {_MONTHS.split()[day.month - 1]} {day.year}</time>'
+    versions = run["versions"]
+    parts = [f"{name} {versions[key]}" for key, name in _NAMES.items() if key in versions]
+    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
+    where = f", on {run['processor']}" if run.get("processor") else ""
+    return f"Last run on {shown} with {html.escape(listed + where, quote=False)}."
 
 
 def setup(app: Sphinx) -> None:
@@ -102,11 +133,19 @@ def setup(app: Sphinx) -> None:
 
 
 def _correct(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: nodes.document | None
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
+    body = context.get("body", "")
+    if doctree is not None:
+
+        def address(name: str) -> str:
+            return str(app.builder.get_relative_uri(page, name))
+
+        body = lead_to_pages(body, page, app.env.found_docs, address)
+        body += _foot(Path(app.env.doc2path(page)))
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}
-    body = make_accessible(plain_code(size_images(context.get("body", ""), files)))
+    body = make_accessible(plain_code(size_images(body, files)))
     if body:
         context["body"] = body
     context["has_formulas"] = "<math" in body
@@ -117,3 +156,12 @@ def _correct(
     context["generate_toctree_html"] = lambda *given, **named: str(tree(*given, **named)).replace(
         "<summary>", '<summary aria-label="Pages below">'
     )
+
+
+def _foot(source: Path) -> str:
+    """Say when a notebook was last run, under its text: in it, any search would find every page."""
+    if source.suffix != ".ipynb":
+        return ""
+    metadata = json.loads(source.read_text(encoding="utf-8"))["metadata"]
+    run = metadata.get("am", {}).get("run")
+    return f'\n<p class="am-run">{describe_run(run)}</p>\n' if run else ""

@@ -6,8 +6,6 @@ without scripts, and so that nothing moves when the script comes. A page loads t
 own playables alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -34,18 +32,9 @@ _OURS = re.compile(
 
 
 def run(script: Path, job: Any) -> Any:
-    """Return what a script in Node answers, JSON in and JSON out.
-
-    Raises:
-        ExtensionError: the script fails.
-    """
-    done = subprocess.run(
-        [find_node(), script],
-        input=json.dumps(job),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    """Return what a script in Node answers, JSON in and out, or say what is wrong."""
+    command = [find_node(), script]
+    done = subprocess.run(command, input=json.dumps(job), capture_output=True, encoding="utf-8")
     if done.returncode:
         raise ExtensionError(f"{done.stderr.strip()}\nIs all there? npm ci --prefix book/_ext")
     return json.loads(done.stdout)
@@ -68,11 +57,15 @@ def ship(names: list[str], folder: Path) -> dict[str, str]:
     """Write scripts, minified, into a folder; return their file names, stamped."""
     folder.mkdir(parents=True, exist_ok=True)
     small = run(EXTENSIONS / "bundle.mjs", {"scripts": {name: script_of(name) for name in names}})
-    stamped = {}
-    for name, text in small.items():
-        (folder / f"{name}.js").write_text(text, encoding="utf-8")
-        stamped[name] = f"{name}.js?v={hashlib.sha256(text.encode()).hexdigest()[:10]}"
-    return stamped
+    return {
+        name: f"{name}.js?v={write(folder / f'{name}.js', text)}" for name, text in small.items()
+    }
+
+
+def write(path: Path, text: str) -> str:
+    """Write a file; return the stamp that tells browsers when it has changed."""
+    path.write_text(text, encoding="utf-8")
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def names_in(page: str) -> tuple[str, ...]:

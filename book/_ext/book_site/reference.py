@@ -3,11 +3,10 @@
 The pages are generated into the folder `appendices/api`, which git ignores; api.md lists them.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +27,23 @@ FOLDER = "appendices/api"
 
 
 class Reference:
-    """The catalogue of the package, and what is derived from it.
-
-    Args:
-        package: the folder of the package.
-    """
+    """The catalogue of the package in a folder, and what is derived from it."""
 
     def __init__(self, package: Path) -> None:
         self.root = package.parent
         self.modules = catalogue(package)
         self.targets = self._targets()
 
+    def entries(self) -> Iterator[Entry]:
+        """Yield all that is described, members included."""
+        for module in self.modules.values():
+            for entry in module.entries:
+                yield from (entry, *entry.members)
+
     def _targets(self) -> dict[str, str]:
         """Map every name by which something may be called to the one under which it is listed."""
-        entries = [entry for module in self.modules.values() for entry in module.entries]
-        entries += [member for entry in entries for member in entry.members]
-        targets = {name: name for name in self.modules} | {e.name: e.name for e in entries}
+        entries = list(self.entries())
+        targets = {name: name for name in (*self.modules, *(entry.name for entry in entries))}
         targets |= {f"{e.home}.{e.name.rpartition('.')[2]}": e.name for e in entries}
         for module in self.modules.values():
             for alias, target in module.aliases.items():
@@ -54,8 +54,7 @@ class Reference:
         for name in bare:
             short = name.rpartition(".")[2]
             if counts[short] == 1:
-                targets.setdefault(short, name)
-                targets.setdefault(f"{PACKAGE}.{short}", name)
+                targets = {short: name, f"{PACKAGE}.{short}": name} | targets
         return targets
 
     def pages(self) -> dict[str, str]:
@@ -88,10 +87,8 @@ class ModuleDirective(SphinxDirective):
 
     def _entry(self, entry: Entry, module: Module) -> list[nodes.Node]:
         name = entry.name.removeprefix(f"{module.name}.")
-        signature = "" if entry.kind == "data" else entry.signature
-        parsed = self._parse(
-            f"```{{py:{entry.kind}}} {name}{signature}\n:module: {module.name}\n```"
-        )
+        said = name if entry.kind == "data" else name + entry.signature
+        parsed = self._parse(f"```{{py:{entry.kind}}} {said}\n:module: {module.name}\n```")
         for description in (node for node in parsed if isinstance(node, addnodes.desc)):
             for line in description.findall(addnodes.desc_signature):
                 self._resolve(line)
@@ -128,35 +125,22 @@ class FloorsDirective(SphinxDirective):
     """`companion-floors`: the modules of the package with a line each, lowest layer first."""
 
     def run(self) -> list[nodes.Node]:
-        modules = _reference(self.env).modules
         source = Path(self.env.srcdir).parent / "pyproject.toml"
         self.env.note_dependency(str(source))
-        return [
-            self._modules([modules[name] for name in floor])
-            for floor in floors(source.read_text(encoding="utf-8"))
-        ]
+        return [self._modules(floor) for floor in floors(source.read_text(encoding="utf-8"))]
 
-    def _modules(self, floor: list[Module]) -> nodes.definition_list:
+    def _modules(self, floor: list[str]) -> nodes.definition_list:
         listing = nodes.definition_list(classes=["floor"])
-        for module in floor:
+        for module in [_reference(self.env).modules[name] for name in floor]:
             self.env.note_dependency(str(module.path))
-            listing += nodes.definition_list_item(
-                "",
-                nodes.term("", "", _xref(module.name, nodes.literal("", module.name))),
-                nodes.definition("", *render(module.summary)),
-            )
+            term = nodes.term("", "", _xref(module.name, nodes.literal("", module.name)))
+            said = nodes.definition("", *render(module.summary))
+            listing += nodes.definition_list_item("", term, said)
         return listing
 
 
 def floors(pyproject: str) -> list[list[str]]:
-    """Read which modules may import which from the contract that import-linter enforces.
-
-    Args:
-        pyproject: the text of pyproject.toml.
-
-    Returns:
-        The modules of each layer, the lowest first.
-    """
+    """Return the modules of each layer that pyproject.toml enforces, the lowest first."""
     contracts = tomllib.loads(pyproject)["tool"]["importlinter"]["contracts"]
     (layers,) = (one["layers"] for one in contracts if one["id"] == PACKAGE)
     return [
@@ -204,12 +188,7 @@ def _read(app: Sphinx, _config: Config) -> None:
 def _link_source(app: Sphinx, config: Config) -> None:
     repository: Repository | None = config.book_repository
     reference: Reference = app.book_reference  # type: ignore[attr-defined]
-    entries = {
-        one.name: one
-        for module in reference.modules.values()
-        for entry in module.entries
-        for one in (entry, *entry.members)
-    }
+    entries = {entry.name: entry for entry in reference.entries()}
 
     def resolve(_domain: str, info: dict[str, Any]) -> str | None:
         entry = entries.get(f"{info['module']}.{info['fullname']}")
@@ -224,10 +203,8 @@ def _find(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element
 ) -> nodes.Element | None:
     """Resolve a name that is passed on, as companion.attend, to where it is described."""
-    if node.get("refdomain") != "py":
-        return None
     target = _reference(env).targets.get(node["reftarget"])
-    if target is None or target == node["reftarget"]:
+    if node.get("refdomain") != "py" or target in (None, node["reftarget"]):
         return None
     domain = env.get_domain("py")
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)

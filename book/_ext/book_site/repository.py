@@ -4,12 +4,11 @@ A fork gets its own links, because nothing here is written down: the address com
 environment or from git. Where it cannot be known there are no buttons, rather than dead ones.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,16 +32,10 @@ _PLACE = "ADDRESS"
 
 @dataclass(frozen=True)
 class Repository:
-    """A public repository on a forge.
+    """A public repository on a forge."""
 
-    Attributes:
-        url: https://host/owner/name.
-        provider: the kind of forge, in the theme's words: github, gitlab or bitbucket.
-        branch: the branch that links point into.
-    """
-
-    url: str
-    provider: str
+    url: str  # https://host/owner/name
+    provider: str  # in the theme's words: github, gitlab or bitbucket
     branch: str = "main"
 
     def file(self, path: str, line: int | None = None) -> str:
@@ -54,12 +47,7 @@ class Repository:
 
 
 def parse_address(address: str, branch: str = "main") -> Repository | None:
-    """Read an https or ssh address of the form host/owner/name; anything else is no repository.
-
-    >>> parse_address("git@github.com:reader/attention-measured.git").url
-    'https://github.com/reader/attention-measured'
-    >>> parse_address("../attention-measured")
-    """
+    """Read an https or ssh address of the form host/owner/name; anything else is no repository."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return None
@@ -70,14 +58,9 @@ def parse_address(address: str, branch: str = "main") -> Repository | None:
 
 
 def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | None:
-    """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin.
+    """Find the repository: BOOK_REPOSITORY_URL, else the workflow's, else git's origin in a folder.
 
-    Args:
-        environ: the environment variables.
-        folder: a folder of the working tree, in which git is asked.
-
-    Raises:
-        ConfigError: BOOK_REPOSITORY_URL is set and is not an address of a repository.
+    A BOOK_REPOSITORY_URL that is no address of a repository is a ConfigError.
     """
     branch = environ.get("BOOK_REPOSITORY_BRANCH") or (
         environ.get("GITHUB_REF_NAME") if environ.get("GITHUB_REF_TYPE") == "branch" else None
@@ -85,37 +68,22 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
     if address := environ.get("BOOK_REPOSITORY_URL"):
         if repository := parse_address(address, branch or "main"):
             return repository
-        raise ConfigError(
-            f"BOOK_REPOSITORY_URL: got {address!r}, wanted https://host/owner/name"
-            f" on {', '.join(_PROVIDERS)}"
-        )
+        wanted = f"https://host/owner/name on {', '.join(_PROVIDERS)}"
+        raise ConfigError(f"BOOK_REPOSITORY_URL: got {address!r}, wanted {wanted}")
     if name := environ.get("GITHUB_REPOSITORY"):
         server = environ.get("GITHUB_SERVER_URL", "https://github.com")
         return Repository(f"{server}/{name}", "github", branch or "main")
-    return parse_address(_origin(folder), branch or "main")
-
-
-def _origin(folder: Path) -> str:
-    command = ["git", "config", "--get", "remote.origin.url"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except FileNotFoundError:  # no git
-        return ""
-    return done.stdout
+    origin = ["git", "config", "--get", "remote.origin.url"]
+    with suppress(FileNotFoundError):  # no git
+        found = subprocess.run(origin, cwd=folder, capture_output=True, text=True, check=False)
+        return parse_address(found.stdout, branch or "main")
+    return None
 
 
 def find_address(environ: Mapping[str, str], folder: Path) -> str:
     """Return where the book is published: BOOK_ADDRESS, else where its repository publishes.
 
-    Args:
-        environ: the environment variables.
-        folder: a folder of the working tree.
-
-    Returns:
-        An address that ends with a slash; empty where none is known.
-
-    Raises:
-        ConfigError: BOOK_ADDRESS is no address.
+    It ends with a slash, and is empty where none is known. A wrong address is a ConfigError.
     """
     if given := environ.get("BOOK_ADDRESS"):
         if not given.startswith(("https://", "http://")):

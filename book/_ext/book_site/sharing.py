@@ -1,7 +1,5 @@
 """What others see of a page before they open it: a description, and a card where it is shared."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path
@@ -15,8 +13,6 @@ from book_site.contents import Chapter, read_contents
 
 MOTTO = "Attention mechanisms, from the mathematics up. No claim without its measurement."
 
-_FOLDER = "_cards"
-_BOOK = "book"
 _LEAST = 50  # characters: a first sentence that is shorter takes the next along
 _MOST = 200
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", flags=re.DOTALL)
@@ -35,14 +31,10 @@ def plain(markup: str) -> str:
 def describe(body: str) -> str:
     """Return the first sentence of a page, and the next ones while that is short.
 
+    That is at most 200 characters, and nothing if the page has no paragraph of its own.
+
     >>> describe("<h1>Masks</h1><p>A mask is a table of yes and no. Many are upside down. So!</p>")
     'A mask is a table of yes and no. Many are upside down.'
-
-    Args:
-        body: HTML.
-
-    Returns:
-        At most 200 characters; nothing if the page has no paragraph of its own.
     """
     listed = body.find('class="citation"')
     paragraph = _PARAGRAPH.search(body)
@@ -57,20 +49,10 @@ def describe(body: str) -> str:
 
 
 def tags(title: str, description: str, site: str, address: str = "", image: str = "") -> str:
-    """Return the <meta> tags of a page.
-
-    Args:
-        title: of the page.
-        description: what it is about.
-        site: the name of the book.
-        address: its whole address, where that is known.
-        image: the whole address of its card.
-    """
-    named = {
+    """Return the <meta> tags of a page of a site, with whole addresses of it and its card."""
+    said = {
         "description": description,
         "twitter:card": "summary_large_image" if image else "summary",
-    }
-    shared = {
         "og:type": "article",
         "og:site_name": site,
         "og:title": title,
@@ -79,12 +61,13 @@ def tags(title: str, description: str, site: str, address: str = "", image: str 
         "og:image": image,
     }
     if image:
-        sizes = zip(("og:image:width", "og:image:height"), map(str, SIZE), strict=True)
-        shared |= dict(sizes) | {"og:image:alt": f"{title}. {description}"}
+        width, height = map(str, SIZE)
+        said |= {"og:image:width": width, "og:image:height": height}
+        said["og:image:alt"] = f"{title}. {description}"
     return "".join(
-        f'\n    <meta {kind}="{key}" content="{html.escape(value)}">'
-        for kind, group in (("name", named), ("property", shared))
-        for key, value in group.items()
+        f'\n    <meta {"property" if key.startswith("og:") else "name"}="{key}"'
+        f' content="{html.escape(value)}">'
+        for key, value in said.items()
         if value
     )
 
@@ -122,7 +105,7 @@ def _card(app: Sphinx, page: str, title: str, number: str, description: str) -> 
     """Draw the card of a page, or the book's for what is there to look up; return its path."""
     chapter: Chapter | None = app.book_chapters.get(page)  # type: ignore[attr-defined]
     book = str(app.config.html_title)
-    card = f"{_FOLDER}/{page if chapter else _BOOK}.png"
+    card = f"_cards/{page if chapter else 'book'}.png"
     path = Path(app.outdir, card)
     if chapter:
         kicker = " · ".join(filter(None, (chapter.part, number)))

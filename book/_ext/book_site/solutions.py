@@ -4,8 +4,6 @@ The directive writes a section for every page with exercises. When the pages hav
 sections are filled with copies of what stands there, so nothing is written twice.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -40,16 +38,10 @@ class SolutionsDirective(SphinxDirective):
             self.env.note_dependency(str(source))
             text = markdown(source)
             if "\n```{exercise}" in text:
-                title = re.search(r"^# (.+)$", text, re.MULTILINE)
-                heading = title[1] if title else chapter
-                sections.append(
-                    nodes.section(
-                        "",
-                        nodes.title(heading, heading),
-                        Exercises(chapter=chapter),
-                        ids=[section_id(chapter)],
-                    )
-                )
+                found = re.search(r"^# (.+)$", text, re.MULTILINE)
+                title = nodes.title("", found[1] if found else chapter)
+                exercises = Exercises(chapter=chapter)
+                sections.append(nodes.section("", title, exercises, ids=[section_id(chapter)]))
         return sections
 
 
@@ -133,8 +125,7 @@ def _until_solution(exercise: nodes.Element) -> tuple[Sequence[nodes.Node], node
     for index, node in enumerate(behind):
         if isinstance(node, solution_node):
             return behind[:index], node
-    message = f"the exercise {exercise['label']} has no solution"
-    raise ValueError(message)
+    raise ValueError(f"the exercise {exercise['label']} has no solution")
 
 
 class PointBack(SphinxPostTransform):
@@ -146,15 +137,9 @@ class PointBack(SphinxPostTransform):
         solutions = list(self.document.findall(solution_node))
         if not solutions or PAGE not in self.env.found_docs:
             return
-        last = solutions[-1]
-        text = "All exercises and solutions of the book on one page"
-        link = make_refnode(
-            self.app.builder,
-            self.env.docname,
-            PAGE,
-            section_id(self.env.docname),
-            nodes.inline(text, text),
-        )
+        last, page = solutions[-1], self.env.docname
+        words = nodes.inline("", "All exercises and solutions of the book on one page")
+        link = make_refnode(self.app.builder, page, PAGE, section_id(page), words)
         last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", "", link))
 
 
