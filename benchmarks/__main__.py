@@ -1,7 +1,5 @@
 """Measure speed and memory beside others', each case in a fresh process with one thread."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

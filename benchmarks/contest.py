@@ -1,7 +1,5 @@
 """Entrants that compute the same from the same arrays: first held against the truth, then timed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The scaling figure: time and memory against length, with the exponents that were fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple

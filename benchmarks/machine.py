@@ -1,7 +1,5 @@
 """Where a benchmark ran: processor, instructions, versions, and which code."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """What a call adds to the memory of a process, at its peak."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

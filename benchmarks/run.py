@@ -1,7 +1,5 @@
 """Run one case in this process and write its record as it grows."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """One table of everything that was measured, in plain text that is also Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """CPU time of calls that alternate, and what is made of it: medians and ratios."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

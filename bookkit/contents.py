@@ -3,8 +3,6 @@
 A test holds this table to `_toc.yml` and the minutes to the pages themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

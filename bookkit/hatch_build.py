@@ -4,8 +4,6 @@ An editable install has neither. It finds both in the repository, and a copy of 
 environment would come before that.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

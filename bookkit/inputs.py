@@ -1,7 +1,5 @@
 """Turn what readers pass to a figure into NumPy arrays, with errors that name the argument."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One call that opens a lesson: the book's figures, and at hand whatever its cells show."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType

@@ -6,8 +6,6 @@ python -m experiments atlas [ROW...]         hold today's models against their r
 python -m experiments recompute [STUDY...]   compute intervals and verdicts from the runs again
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

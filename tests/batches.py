@@ -1,7 +1,5 @@
 """Three pairs of token ids, and batches of them with as much padding as you like."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """A made-up model for decoders: the next word depends on sentence, place and all words before."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

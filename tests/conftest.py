@@ -1,7 +1,5 @@
 """Fixtures that the tests share."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

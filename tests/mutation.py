@@ -5,8 +5,6 @@ noticed, and fails if these are more than one in ten: some breaks change nothing
 array meets.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Attention as plain loops in float64: slow, obvious, and imported by nothing but tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """One way to speak to array libraries: right namespaces, dtypes and shapes."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any

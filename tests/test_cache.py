@@ -1,7 +1,5 @@
 """The cache against lists of tokens, one list a sequence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

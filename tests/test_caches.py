@@ -1,7 +1,5 @@
 """Blocks and eight bits: what comes back is what a plain cache gives, exactly or to half a step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The short convolution against loops and torch's own, on every array library."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

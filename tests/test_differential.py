@@ -1,7 +1,5 @@
 """Differential attention against loops in float64; the atlas has DiffLlama."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Where torch's kernel is asked, and how to turn it off."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The files that say what is installed agree: pyproject.toml, constraints.txt, environment.yml."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path

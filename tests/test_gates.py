@@ -1,7 +1,5 @@
 """Decays and lengths against their formulas in plain Python, on every array library."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any

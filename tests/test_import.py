@@ -1,7 +1,5 @@
 """Importing is light: no array library with the package, and never torch for NumPy users."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

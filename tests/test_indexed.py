@@ -1,7 +1,5 @@
 """The indexer, its choice of keys and of blocks, against loops; the atlas has its makers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Latent attention, plain and absorbed, against loops in float64; the atlas has DeepSeek."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Linear attention against loops, published formulas and itself, on every array library."""
 
-from __future__ import annotations
-
 import math
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """Masks against the sentence that defines each, place by place, on every array library."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import ModuleType
 from typing import Any

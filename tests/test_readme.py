@@ -4,8 +4,6 @@
 needs PyTorch.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Scores against loops over their formulas, on every array library."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any

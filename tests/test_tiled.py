@@ -1,7 +1,5 @@
 """Tiled attention against the loops and the definition, on every array library."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

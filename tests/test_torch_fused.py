@@ -1,7 +1,5 @@
 """Torch's fused attention against the definitions: what it is given, and what it is spared."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The training loop: its schedule, and that no interruption changes where it ends."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -1,7 +1,5 @@
 """A translator learns a small language, keeps order, and reads its attention out."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The package as others get it: built, installed elsewhere, and used as README.md says."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ from a right one (another length may be right), a call may also pass, but never 
 that names no argument.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

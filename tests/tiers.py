@@ -1,7 +1,5 @@
 """Which cases of a test every run has, and which the long run alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small Transformers with random weights, and torch's modules as ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

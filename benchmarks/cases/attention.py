@@ -1,7 +1,5 @@
 """Attention itself: forward, with gradients, in bfloat16, to a window, and of NumPy arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Greedy generation by a Llama, beside Hugging Face's library and beside no cache."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator

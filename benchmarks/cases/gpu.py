@@ -1,7 +1,5 @@
 """Attention on a GPU in bfloat16: by length, and a step of decoding beside what the card can do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What it costs to import the package, and that NumPy users never load torch."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

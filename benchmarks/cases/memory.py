@@ -1,7 +1,5 @@
 """What attention adds to a process's memory, at the peak, forward and with its gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Multi-head attention as a module, forward and backward, with and without its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What a repeated small call costs beside the arithmetic: one query, as in a step of decoding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import truediv

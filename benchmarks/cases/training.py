@@ -1,7 +1,5 @@
 """A training step: of the Transformer beside torch's, of recurrent translators beside loops."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """FlexAttention (He et al., 2024), compiled: on the CPU it takes a C++ compiler and no gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

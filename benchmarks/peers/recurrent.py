@@ -1,7 +1,5 @@
 """Recurrent translators as they are often taught: the decoder goes word by word in a plain loop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Attention as textbooks write it: the whole (q, k) matrix, in torch and in NumPy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A translator around `torch.nn.Transformer`, with the weights of ours."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """The block of an architecture, drawn from its specification."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby

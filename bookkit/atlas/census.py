@@ -1,7 +1,5 @@
 """How many architectures of each year have what: counts over the rows of the atlas."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

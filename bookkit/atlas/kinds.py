@@ -1,7 +1,5 @@
 """What kind a layer is, by what it lets a token reach and what it keeps of the text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The record of the atlas: every architecture with its specification and what the check gave."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

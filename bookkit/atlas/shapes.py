@@ -1,7 +1,5 @@
 """Shapes of a drawing, which Python writes as SVG and a script draws from their plain form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape

@@ -1,7 +1,5 @@
 """What is unusual about each architecture, in a few sentences whose numbers come from its spec."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A specification in words: what the columns of the atlas say, and what tells a mixer apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

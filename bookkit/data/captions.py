@@ -1,7 +1,5 @@
 """Scenes and their captions as batches for a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Three generated questions about a sentence: is there a marker, who is more, who has what."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

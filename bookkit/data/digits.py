@@ -1,7 +1,5 @@
 """Handwritten digits of 8 x 8 pixels, from scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """The phrase book: everyday phrases for models that read and write characters."""
 
-from __future__ import annotations
-
 from importlib.resources import as_file, files
 
 from companion.data.pairs import Pair, characters, read_pairs

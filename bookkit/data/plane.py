@@ -1,7 +1,5 @@
 """The running sentence as six vectors in the plane, small enough to compute with by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The pointing game: does attention lie where the word is seen in the picture?"""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any

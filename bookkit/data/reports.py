@@ -1,7 +1,5 @@
 """Reports of matches with made-up names, and the sentence that sums each of them up."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ combination of every colour with a shape is held out, so that it can be tested w
 composes words that it knows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal

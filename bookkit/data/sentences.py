@@ -5,8 +5,6 @@ lower case. Whoever changes a page changes no training. It is licensed as the bo
 Creative Commons Attribution 4.0 International.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -11,8 +11,6 @@ next word given all words before, and so the entropy of the text can be computed
 predict these stories better than the teller does.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field

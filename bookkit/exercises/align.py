@@ -1,7 +1,5 @@
 """The exercises of "Learning to align"."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The exercises of "Learning to align: evidence"."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

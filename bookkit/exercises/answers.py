@@ -3,8 +3,6 @@
 A wrong answer raises an `AssertionError` with a hint.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence

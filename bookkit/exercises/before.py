@@ -1,7 +1,5 @@
 """The exercises of "Before you start"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exercises of "The bottleneck"."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

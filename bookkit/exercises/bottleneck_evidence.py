@@ -1,7 +1,5 @@
 """The exercises of the evidence page of "The bottleneck"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

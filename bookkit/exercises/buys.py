@@ -1,7 +1,5 @@
 """The exercises of "What attention buys"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import Any

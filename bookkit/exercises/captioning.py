@@ -1,7 +1,5 @@
 """The exercises of "Captioning and vision"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

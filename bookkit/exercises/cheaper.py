@@ -1,7 +1,5 @@
 """The exercises of "Exact and cheaper"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The exercises of "Choices: the scores of Luong"."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

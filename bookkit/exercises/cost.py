@@ -1,7 +1,5 @@
 """The exercises of "What it costs"."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bookkit.exercises.exercise import Function

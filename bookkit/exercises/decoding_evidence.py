@@ -1,7 +1,5 @@
 """The exercise of "Decoding: evidence"."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

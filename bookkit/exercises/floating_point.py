@@ -1,7 +1,5 @@
 """The exercises of "Softmax in floating point"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

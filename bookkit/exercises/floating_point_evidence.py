@@ -1,7 +1,5 @@
 """The exercise of "Softmax in floating point: evidence"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exercises of "The founding notebook, corrected"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

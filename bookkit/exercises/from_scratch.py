@@ -1,7 +1,5 @@
 """The exercises of "From scratch"."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

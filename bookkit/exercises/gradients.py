@@ -1,7 +1,5 @@
 """The exercises of "Gradients by hand", and the wrong backward passes that its pages try."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

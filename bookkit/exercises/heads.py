@@ -1,7 +1,5 @@
 """The exercises of "Many heads"."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

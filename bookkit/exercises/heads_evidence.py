@@ -1,7 +1,5 @@
 """The exercises of "Many heads: evidence"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

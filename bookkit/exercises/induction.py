@@ -1,7 +1,5 @@
 """The exercises of "Heads that copy"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

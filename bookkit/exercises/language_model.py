@@ -1,7 +1,5 @@
 """The exercises of "A language model"."""
 
-from __future__ import annotations
-
 import math
 from itertools import chain
 from statistics import fmean

@@ -1,7 +1,5 @@
 """The exercises of "Soft lookup: evidence"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

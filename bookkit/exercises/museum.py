@@ -1,7 +1,5 @@
 """The exercises of "The bug museum"."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The exercises of the evidence for "Position"."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bookkit.exercises.answers import Numbers

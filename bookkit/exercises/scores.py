@@ -1,7 +1,5 @@
 """The exercises of "Scores, and why the square root"."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exercise of "Scores, and why the square root: evidence"."""
 
-from __future__ import annotations
-
 import math
 
 from bookkit.exercises.exercise import Function

@@ -4,8 +4,6 @@ The layer is causal self-attention in several heads, for arrays and tensors. Wit
 is what `companion.layers.MultiHeadAttention` computes, which a test holds it to.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The exercises of "Summarization"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exercises of "Blocks and tiles"."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The exercises of "From 2013 to today"."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

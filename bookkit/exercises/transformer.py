@@ -1,7 +1,5 @@
 """The exercises of "The Transformer"."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

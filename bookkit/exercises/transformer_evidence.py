@@ -1,7 +1,5 @@
 """The exercises of the evidence of "The Transformer"."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """The Transformer drawn as boxes and arrows, with its norms where the order puts them."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Ink on paper: the colours of the figures, and the two colour maps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

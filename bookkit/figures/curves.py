@@ -1,7 +1,5 @@
 """Curves and comparisons, never without their 95 % intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from statistics import median_low
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Sentences in a foreign language with an English gloss under every word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

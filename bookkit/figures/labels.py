@@ -1,7 +1,5 @@
 """Names of curves where the curves are, instead of in a box beside them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

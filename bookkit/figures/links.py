@@ -1,7 +1,5 @@
 """Word links on a map, and the key that explains map and links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

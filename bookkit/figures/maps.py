@@ -1,7 +1,5 @@
 """Matrices of weights and scores as ink on paper: rows are queries, columns are keys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention over a picture: colour where it looks, grey elsewhere, gold where it should."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """The reading map: the parts of the book as lines with stops, as HTML that follows the page."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass

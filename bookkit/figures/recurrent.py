@@ -1,7 +1,5 @@
 """One step of a gated recurrent network, as a drawing for the page, which follows its theme."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from bookkit.figures.ribbons import InlineSVG

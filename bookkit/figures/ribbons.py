@@ -1,7 +1,5 @@
 """Two sentences joined by ribbons: a drawing for the page itself, which follows its theme."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """The book's figure style: its face, its colour maps, and figures that come out alike each time."""
 
-from __future__ import annotations
-
 import sys
 from importlib.resources import as_file, files
 from typing import Any

@@ -1,7 +1,5 @@
 """A tree of beginnings: which words a search followed, which it left, and where it arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """A text whose words say where they come from: copied from a source, or generated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

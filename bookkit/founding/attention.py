@@ -3,8 +3,6 @@
 In shapes, `b` is phrases, `k` letters that the encoder read, `q` steps of the decoder, `d` width.
 """
 
-from __future__ import annotations
-
 from math import inf
 
 import torch

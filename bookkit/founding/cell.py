@@ -1,7 +1,5 @@
 """The only code cell of the founding notebook, as it was written."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 

@@ -1,7 +1,5 @@
 """The founding notebook's call of `fit`, in its own words, and the repaired call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

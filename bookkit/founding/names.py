@@ -4,8 +4,6 @@ Each function takes the arguments that TensorFlow's takes, as far as the noteboo
 computes the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Caches and windows that change the result."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

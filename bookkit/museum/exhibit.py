@@ -1,7 +1,5 @@
 """What an exhibit is: a broken variant, a sound one, and the check that tells them apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

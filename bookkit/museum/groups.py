@@ -1,7 +1,5 @@
 """Query heads that share keys in another order, a bound in another place, another dtype."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -4,8 +4,6 @@ The score of a key for a query is a sum over the indexer's heads of ReLU(query .
 with a weight of its own. Attention then runs over the k keys with the largest scores.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

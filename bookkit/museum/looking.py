@@ -1,7 +1,5 @@
 """Attention that does not look: at the source, or from where it stands."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

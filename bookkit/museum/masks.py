@@ -1,7 +1,5 @@
 """Masks that let the future in."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Norms that stand elsewhere than the text says."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from bookkit.museum.exhibit import Exhibit, seeded, two_inputs

@@ -1,7 +1,5 @@
 """Padding that is read, looked at, and scored."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Positions that run, and say something else."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Queries that may attend to nothing."""
 
-from __future__ import annotations
-
 import math
 
 import torch

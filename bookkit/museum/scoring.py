@@ -1,7 +1,5 @@
 """Scores of translations that are too good, or not comparable."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

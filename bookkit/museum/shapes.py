@@ -1,7 +1,5 @@
 """Shapes that agree by luck, and the scale that belongs to one of them."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Sinks that never reach the softmax, or reach it on another scale."""
 
-from __future__ import annotations
-
 import math
 
 import torch

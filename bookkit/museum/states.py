@@ -1,7 +1,5 @@
 """States and caches that forget at the wrong moment, keep one too few, or are counted wrongly."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """What the atlas says in lists and tables: how each row compares, and what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from html import escape

@@ -1,7 +1,5 @@
 """Two pieces of code beside each other, what is wrong and what is right, with the lines marked."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """The Measured box: what was found, one number, its interval, and on a click how we know."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from html import escape

@@ -1,7 +1,5 @@
 """The table that an evidence page opens with: claim, number, verdict, and where it is shown."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

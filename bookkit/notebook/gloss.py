@@ -1,7 +1,5 @@
 """Sentences of another language with the English word under each word, for those without it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 

@@ -1,7 +1,5 @@
 """Words as LaTeX: the signs that mean something there are written so that they show."""
 
-from __future__ import annotations
-
 _SIGNS = str.maketrans(
     {
         **{sign: rf"\{sign}" for sign in "&%$#_{}"},

@@ -3,8 +3,6 @@
 Not imported with the rest of this package, because it needs PyTorch, which some pages do without.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

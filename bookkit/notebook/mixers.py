@@ -1,7 +1,5 @@
 """The code of the mixers that the atlas draws: each kind once, folded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape

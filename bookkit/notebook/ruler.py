@@ -1,7 +1,5 @@
 """The interval of a claim on a labelled scale, as inline SVG that takes the page's colours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The seed of a page's live runs, which a test can shift without touching the page."""
 
-from __future__ import annotations
-
 import os
 
 

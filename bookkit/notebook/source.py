@@ -1,7 +1,5 @@
 """Show the code of the package as the output of a cell: what a page explains is what was tested."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """A verdict as a sign and in words: the same in the boxes and in the tables of claims."""
 
-from __future__ import annotations
-
 from bookkit.records import Verdict
 
 VERDICTS: dict[Verdict, str] = {

@@ -1,7 +1,5 @@
 """Rotary positions: a query and a key whose pairs of features turn with their positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Query, keys and blend as arrows in the plane: a soft lookup that the reader turns by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

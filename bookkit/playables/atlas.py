@@ -1,7 +1,5 @@
 """The atlas of today's attention: what came when, and every architecture as a row that opens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any

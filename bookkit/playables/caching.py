@@ -1,7 +1,5 @@
 """A cache that grows word by word: what is kept, what is computed, and whether it is the same."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

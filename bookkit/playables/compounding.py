@@ -1,7 +1,5 @@
 """Whole sentences against single words: a chance per word that the reader sets, by length."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A head whose weight the reader divides between two questions, and what can be read of either."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from bookkit.inputs import as_labels

@@ -1,7 +1,5 @@
 """A small attention whose numbers a reader edits: they flow forward, and gradients flow back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

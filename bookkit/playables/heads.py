@@ -1,7 +1,5 @@
 """The head viewer: who looks at whom, in any layer and head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A softmax that the reader computes in narrow numbers, until it overflows or vanishes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """One next word to choose: what temperature, top-k, top-p and min-p leave of its probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

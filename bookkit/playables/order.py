@@ -1,7 +1,5 @@
 """Self-attention on words that a reader moves: what a word gets stays, unless order is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A mask painted by hand: the reader blocks keys, and the softmax rows change at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ the package that is installed; `BOOKKIT_STORED=1`, which `make notebooks` sets, 
 `kit.js` says what a module consists of.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The register of claims as a table that the reader can filter."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

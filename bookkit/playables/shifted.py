@@ -1,7 +1,5 @@
 """A map of attention that the reader moves by one row: it looks as good as before, and is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A softmax to touch: what the width of the vectors and the temperature do to it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

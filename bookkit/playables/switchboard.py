@@ -1,7 +1,5 @@
 """A layer of attention with a board of mistakes: one is switched on, and checks look for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

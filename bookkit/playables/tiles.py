@@ -1,7 +1,5 @@
 """The online softmax, one block at a time: three numbers, and the factor that corrects them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The history of attention as a line of years: what each step kept, what it changed, and where."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import cache

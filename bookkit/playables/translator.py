@@ -1,7 +1,5 @@
 """A translator that runs in the reader's browser: type a sentence, and see where it looks."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ or "language_model": JSON with the model's configuration, its vocabularies, and 
 come from.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict

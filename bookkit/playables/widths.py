@@ -1,7 +1,5 @@
 """Width and scale to touch: what they do to weights, and to the gradient that reaches a query."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

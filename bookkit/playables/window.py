@@ -1,7 +1,5 @@
 """A window to move: what local attention sees of a sentence, and what its Gaussian is for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -21,8 +21,6 @@ is known badly. `tests/bookkit/records/test_intervals.py` measures on simulated 
 the true value is inside.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import fmean, stdev

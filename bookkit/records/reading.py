@@ -1,7 +1,5 @@
 """Read the records of studies, and refuse what is not one."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

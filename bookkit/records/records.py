@@ -1,7 +1,5 @@
 """What a study recorded: measures with their intervals, and claims that they decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The register of claims: every claim of every stored study, with the page that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable

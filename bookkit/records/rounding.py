@@ -1,7 +1,5 @@
 """How a measured number is written: rounded to what its interval supports, never further."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Is attention alignment? Largest weights against gold links, by aligner and by word class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal

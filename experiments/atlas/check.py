@@ -1,7 +1,5 @@
 """Hold one architecture against its reference: values, causality, caches and their bytes."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Mapping

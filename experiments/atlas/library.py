@@ -1,7 +1,5 @@
 """What the library says of its architectures: names, files, and the year in their headers."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Why architectures of the library are no rows of the atlas, where we know it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _PICTURES = "It also reads pictures. The part of it that reads text is the row of the same name."

@@ -1,7 +1,5 @@
 """The record of the atlas: every architecture, its default specification, and what it gave."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict

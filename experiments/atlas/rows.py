@@ -4,8 +4,6 @@ Toy sizes are chosen so that every part of a model is at work: more than one lay
 window and a top-k that are shorter than the text, heads that are shared, experts that are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

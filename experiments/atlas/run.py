@@ -6,8 +6,6 @@
 Without names the record `experiments/atlas/record.json` is written, if every check could run.
 """
 
-from __future__ import annotations
-
 import argparse
 import traceback
 from collections.abc import Sequence

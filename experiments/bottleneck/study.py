@@ -5,8 +5,6 @@ without attention: twice the training, and sentences of at most ten words. Dot a
 exactly as many weights as no attention, so the first comparison is of equals.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

@@ -7,8 +7,6 @@ are trained here. What an update and a translated sentence cost, in seconds and 
 measured here for all of them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

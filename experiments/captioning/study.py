@@ -6,8 +6,6 @@ combination of colour and shape that no training scene has. `--tune` chooses a l
 each from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -8,8 +8,6 @@ this study (`--tune`) try the same rates for dot and for all that differs from i
 any of them is at a disadvantage. The trials are short, and on shorter sentences.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache

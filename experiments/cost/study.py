@@ -6,8 +6,6 @@ decoding by context and batch size: what else the machine does may strike them d
 are CPU times of one thread. Bounds come from the same run as what is held against them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ it writes: the grammar itself judges each sentence. Greedy decoding and beams of
 on from two words, beside an exact search.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

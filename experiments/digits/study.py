@@ -6,8 +6,6 @@ digits. Then patches are wiped out, those with most attention or others by chanc
 attention says which of them count.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean

@@ -6,8 +6,6 @@ from the answers by item. A record holds them, for those measures that claims co
 a seed: four items a digit where an item is right or wrong, else two digits an item, in base 16.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ is a hypothesis either: some demonstrate what a bug does, and some check that a 
 its task at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -23,8 +23,6 @@ after them what the parentheses hold, as text. What each part means stands in
 then without saying so in `planned` and `before`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ A study names the modules that decide its runs, beside its own `study.py`. What 
 as the wording of a claim or the drawing of a figure, may change without a word.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The training that studies of small models share: fresh draws, and a warm-up under a cosine."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar

@@ -4,8 +4,6 @@ A study is a folder whose `study.py` has `STUDY = Experiment(...)`. `python -m e
 runs every arm on every seed and writes the record; with `--tune` it chooses the settings.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import zlib

@@ -4,8 +4,6 @@ A share is of a number of test items and lies between 0 and 100. A plain number,
 time, may have bounds. What is exact, such as a count of weights, has no interval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

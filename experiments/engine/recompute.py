@@ -9,8 +9,6 @@ now. With `--check` nothing is written: printed is which of the files that made 
 today. That is no fault in itself: whether they compute the same, the smoke run tells.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

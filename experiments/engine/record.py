@@ -1,7 +1,5 @@
 """Turn the runs of a study into its record: intervals, verdicts, and where it ran."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

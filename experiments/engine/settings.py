@@ -1,7 +1,5 @@
 """The settings that several studies report: the tuned ones of the study `bottleneck`."""
 
-from __future__ import annotations
-
 from experiments.engine.translators import KINDS, GrammarTask, Setting
 from experiments.engine.trials import tuned
 

@@ -1,7 +1,5 @@
 """Trials before a study: all run on the tuning seeds, all recorded, the best of each arm chosen."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

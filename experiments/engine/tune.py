@@ -4,8 +4,6 @@ All trials are recorded, with the setting chosen for each kind. The seeds and th
 sentences are those of no reported study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """What an update costs: the CPU time of translators side by side, in one interleaved run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from statistics import median

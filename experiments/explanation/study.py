@@ -8,8 +8,6 @@ classifiers are tuned here. The translators are not compared with one another: e
 cells' or the Transformer study's, with a schedule for short sentences, tried on seed 101.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

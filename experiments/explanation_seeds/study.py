@@ -4,8 +4,6 @@ The marker classifier with a biGRU of `experiments.explanation`, with its settin
 five are few where the seeds differ in kind and not in degree.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

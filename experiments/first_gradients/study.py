@@ -5,8 +5,6 @@ here it varies, at the widths 64 and 128, because more keys make it likelier tha
 nearly alike, and then the softmax does not saturate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

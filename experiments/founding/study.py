@@ -5,8 +5,6 @@ Beside it: the same without attention, the same on translations that were shuffl
 the most similar phrase. `--tune` chooses the learning rates, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ nothing else. Every arm is trained briefly, and once more for five times as long
 of its own. `--tune` chooses that rate from one grid for all, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ head and sixty-four heads are trained four times as long, too. `--tune` chooses 
 every arm from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import fmean

@@ -6,8 +6,6 @@ steps). One layer is compared with two, and with one that has as many weights as
 chooses a learning rate for every arm from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import fmean

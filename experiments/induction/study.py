@@ -7,8 +7,6 @@ taken away: the output of a head is replaced by its mean over the test set. `--t
 learning rate for every arm, on seeds of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

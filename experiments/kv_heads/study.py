@@ -9,8 +9,6 @@ times as long with a cache of fixed size: the last words alone, or the first wor
 updates, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ loss is reported as its excess over the entropy of the source. `--tune` chooses 
 and stories of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

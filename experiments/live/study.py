@@ -4,8 +4,6 @@ A page trains one seed of these and asserts that what it gets lies in the 95 % p
 recorded here.
 """
 
-from __future__ import annotations
-
 from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS

@@ -5,8 +5,6 @@ lookup is Nadaraya-Watson regression with a Gaussian kernel. It and its rivals a
 chooses among equally many candidates by its error on samples that it predicts from the others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ positions that nobody masks move the output for the words. `--tune` chooses a le
 every mask from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

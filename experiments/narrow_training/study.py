@@ -6,8 +6,6 @@ forwards and backwards. The weights, the rest of the model and the optimizer sta
 mixed precision. `--tune` chooses a learning rate for every arm from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import fmean

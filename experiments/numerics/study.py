@@ -4,8 +4,6 @@ Errors of four softmaxes in narrow numbers, by length and by the spread of the s
 weight that forbidden keys get if a softcap follows the mask.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

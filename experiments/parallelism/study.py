@@ -7,8 +7,6 @@ weights, with one thread and with two. Times are those of the clock, not of the 
 the readings of a run the least counts. No graphics processor was at hand.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

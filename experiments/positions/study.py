@@ -7,8 +7,6 @@ without training again. Three encodings that may only be slow to learn are train
 long, too. `--tune` chooses a learning rate for every encoding from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import get_args

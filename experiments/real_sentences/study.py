@@ -6,8 +6,6 @@ Any file of `english<TAB>spanish[<TAB>anything]` will do. The three translators 
 of weights (within one percent), equal steps, and learning rates tuned alike on other seeds.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import random

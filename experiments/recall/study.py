@@ -7,8 +7,6 @@ the delta rule are trained twice as long, too, to see whether either has more to
 chooses a learning rate for every arm from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal, get_args

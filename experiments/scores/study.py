@@ -6,8 +6,6 @@ keys, with the dot product as it is, over sqrt(d), and over d. `--tune` chooses 
 every arm from one grid, on seeds of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ word followed each other one in the sentences that the model has read. It propos
 pass of the model keeps some of them, so that the model's own distribution is what is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -7,8 +7,6 @@ others take as many updates. `--tune` chooses a learning rate for each, on seeds
 own.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections import Counter

@@ -8,8 +8,6 @@ would learn. This counts how many words of GOLD such a translator knows, and ali
 aligners that learn from PAIRS. It writes no record, because neither file is part of the book.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

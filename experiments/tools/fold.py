@@ -4,8 +4,6 @@ Tags say what the built page folds or leaves out. JupyterLab reads other metadat
 from the tags, so that a page opened as a notebook is as clean as the page in the book.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -5,8 +5,6 @@ letters, in half a minute on one thread. Every stored weight lies within half a 
 one, which the script checks.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import asdict, dataclass

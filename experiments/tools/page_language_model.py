@@ -5,8 +5,6 @@
 tests a copy that is not quantized.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 from datetime import date

@@ -7,8 +7,6 @@ formulas, code, numbers, half a bracket or other letters than a to z are left ou
 sentence that came before.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ seed, in some two minutes on one thread. It writes what the pages fetch, and bes
 of the translator with attention that is not quantized, with which they compare.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 from collections import Counter, defaultdict

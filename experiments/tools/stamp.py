@@ -4,8 +4,6 @@ The note is a page's own, in its metadata, so that it can be shown wherever the 
 overwrites it; nothing compares it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from datetime import date

@@ -9,8 +9,6 @@ Transformer takes about as long as a recurrent one or less, which the study meas
 ahead after equal updates is ahead in equal time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A small corpus, and what it is counted with."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from companion.data.pairs import Pair

@@ -1,7 +1,5 @@
 """What all aligners have in common."""
 
-from __future__ import annotations
-
 import pytest
 
 from bookkit.data.grammar import english_spanish

@@ -1,7 +1,5 @@
 """fast_align against a sum over every alignment, one by one."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from itertools import permutations, product

@@ -1,7 +1,5 @@
 """The hidden Markov aligner against a sum over every path, one by one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Links read from weights, from positions, from the gold and from probabilities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """IBM Model 1 against the textbook's loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Verdicts, the table, the figure, and the files that results are kept in."""
 
-from __future__ import annotations
-
 import json
 import platform
 from dataclasses import replace

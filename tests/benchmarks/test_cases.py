@@ -1,7 +1,5 @@
 """Every case, run quickly at tiny sizes, and what the peers compute."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A contest: values come before times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The arithmetic of timing, on numbers that were made up to be exact."""
 
-from __future__ import annotations
-
 import math
 import time
 

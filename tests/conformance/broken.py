@@ -1,7 +1,5 @@
 """An attention function that is right, and the same with one of many mistakes."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

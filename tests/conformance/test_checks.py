@@ -3,8 +3,6 @@
 What the examples of their docstrings say is not said again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """The kit finds each of many mistakes by the check that names it, and nothing in what is right."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

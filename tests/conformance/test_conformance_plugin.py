@@ -1,7 +1,5 @@
 """`pytest --attention module:function`, as somebody else runs it: in a folder of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Pairs of queries and keys against masks, and tiled attention's products against torch's count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

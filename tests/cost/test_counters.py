@@ -1,7 +1,5 @@
 """The measures themselves, on calls whose costs are known."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """What decoders of the atlas cost by formula is what their code computes and keeps."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

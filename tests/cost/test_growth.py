@@ -1,7 +1,5 @@
 """Exponents and their intervals against SciPy's, and lengths at which costs cross."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

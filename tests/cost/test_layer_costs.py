@@ -1,7 +1,5 @@
 """Formulas of layers against the products that the layers do."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator

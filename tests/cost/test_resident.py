@@ -1,7 +1,5 @@
 """The resident size against arrays of known size, in processes of their own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

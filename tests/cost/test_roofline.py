@@ -1,7 +1,5 @@
 """Calls and bounds on a clock that the test moves, and bytes against those that are read."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

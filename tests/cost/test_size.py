@@ -1,7 +1,5 @@
 """Bytes by formula against the bytes of the tensors that are there."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights, operations and what training keeps, by formula and as they are done and there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

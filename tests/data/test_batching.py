@@ -1,7 +1,5 @@
 """Batches: what they hold, and that each is a function of its step."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Pairs, tokens, and files of pairs with everything that can be wrong with them."""
 
-from __future__ import annotations
-
 import gzip
 import pickle
 import unicodedata

@@ -1,7 +1,5 @@
 """Batches of texts: their ids, and which texts a step has."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

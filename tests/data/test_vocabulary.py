@@ -1,7 +1,5 @@
 """Vocabularies: the order of ids, unknown and special tokens, and the way back."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Beam search against enumeration, against lists, and against greedy decoding."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

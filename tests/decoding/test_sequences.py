@@ -1,7 +1,5 @@
 """What a decoder refuses: a step that scores something else, and sizes that are none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Speculative decoding is exact: by enumeration, by samples, and in how much it keeps."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

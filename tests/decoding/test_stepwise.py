@@ -1,7 +1,5 @@
 """Greedy decoding and sampling over a step that knows no model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which tokens may be drawn: by their number, and by their probability together."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, cast
 

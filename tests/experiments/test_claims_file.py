@@ -1,7 +1,5 @@
 """Every claim stands in one file beside its study, and a fault in the file is named."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The training that studies of small models share, on a line whose slope is known."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

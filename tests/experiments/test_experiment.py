@@ -1,7 +1,5 @@
 """What studies share: claims, units, the runner; and every study's tables against its record."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

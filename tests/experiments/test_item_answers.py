@@ -1,7 +1,5 @@
 """Answers by item: how they are held, and the error that they show."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The translators of the pages come from the training and the data that they name."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the studies of images count, and which images they are asked about."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """What the studies of scores, of narrow numbers and of costs measure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

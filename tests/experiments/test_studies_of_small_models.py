@@ -1,7 +1,5 @@
 """What the studies of small models draw, train and measure."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from functools import partial

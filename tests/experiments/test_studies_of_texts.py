@@ -1,7 +1,5 @@
 """What the studies of texts share, count and measure."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

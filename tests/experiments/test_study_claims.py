@@ -1,7 +1,5 @@
 """Claims: what is computed of measures, its kind, and what the test items add to its error."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

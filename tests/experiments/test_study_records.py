@@ -1,7 +1,5 @@
 """Every record holds what its study says of its runs, and today's code computes the same."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from dataclasses import replace

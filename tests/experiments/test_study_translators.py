@@ -1,7 +1,5 @@
 """What the studies of translators share: which sentences are learned, and what is counted."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

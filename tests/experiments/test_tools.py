@@ -1,7 +1,5 @@
 """What makes and tidies the files of the pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

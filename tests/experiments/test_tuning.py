@@ -1,7 +1,5 @@
 """Models of a comparison are tuned alike, each with its optimum inside the grid."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The adversary: it keeps its bound, gets far where nothing looks, and nowhere where all does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

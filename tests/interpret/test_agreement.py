@@ -1,7 +1,5 @@
 """Rankings: tau against scipy, what one word is worth, and the first word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Leave-one-out: against sentences that are written again without the word, and encoded anew."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Distances between distributions: against scipy, bounds, gradients, wrong calls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

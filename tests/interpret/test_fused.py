@@ -1,7 +1,5 @@
 """Weights from a log-sum-exp: those that the definition gives, and of torch's fused kernel, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

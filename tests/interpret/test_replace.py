@@ -1,7 +1,5 @@
 """Other weights: they sum to one, stay within the mask, and are what their names say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

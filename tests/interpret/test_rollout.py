@@ -1,7 +1,5 @@
 """Rollout: against products of matrices, and against a graph of all positions of two stacks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Models as functions of their weights: their own give their own output; others change one word."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

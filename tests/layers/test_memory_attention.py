@@ -1,7 +1,5 @@
 """Additive, Luong's and local attention against loops over the formulas of their papers."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Multi-head attention against loops, torch's module and itself in steps."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

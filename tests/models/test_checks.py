@@ -1,7 +1,5 @@
 """Ids and lengths that do not fit are refused: broadcasting would quietly answer for others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The classifier: against loops, padding, uniform attention, wrong calls."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

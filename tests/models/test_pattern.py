@@ -1,7 +1,5 @@
 """A language model and its pattern of layers are one model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

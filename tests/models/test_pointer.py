@@ -1,7 +1,5 @@
 """The pointer-generator, against plain loops in float64."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Randomly initialised models of Hugging Face's library, written and read: logits agree."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

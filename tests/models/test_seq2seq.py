@@ -1,7 +1,5 @@
 """The recurrent encoder-decoder: its equations, its options, and what it refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

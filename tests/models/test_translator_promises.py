@@ -1,7 +1,5 @@
 """What all translators promise: padding and the future say nothing, and steps are one pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import product

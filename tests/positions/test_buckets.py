@@ -1,7 +1,5 @@
 """T5's buckets against the rule with its logarithm, one distance at a time."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """Rotary frequencies against the published formulas, one frequency at a time."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

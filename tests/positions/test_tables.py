@@ -1,7 +1,5 @@
 """Tables of positions, ALiBi's and sines, against their definitions, number by number."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`python -m tools.prose`: print what a careful editor would look at again. It never fails."""
 
-from __future__ import annotations
-
 from tools.prose import glossary, lessons, symbols, unusual
 
 

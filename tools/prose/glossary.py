@@ -1,7 +1,5 @@
 """Entries of the glossary: short, in order, and words of the page that they name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

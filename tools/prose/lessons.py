@@ -1,7 +1,5 @@
 """How long a lesson is, how much code it shows, and how long the reading map says it takes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The pages of the book, as the warnings read them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Lessons and their evidence share the table `notation.yml`; other pages have the index of symbols.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What the atlas says of each architecture: a few whole sentences, no amount typed by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from string import Formatter

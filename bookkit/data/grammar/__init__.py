@@ -11,8 +11,6 @@ said, as the trees of `trees`, and `render` puts a tree into words. `english_glo
 word by word what a Spanish sentence means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Random choices within a number of words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bookkit.data.grammar.dice import Dice

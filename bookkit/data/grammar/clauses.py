@@ -1,7 +1,5 @@
 """Choose clauses, one after the other, that go together."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from bookkit.data.grammar import lexicon as lex

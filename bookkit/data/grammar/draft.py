@@ -1,7 +1,5 @@
 """A sentence pair in the making: words are added to both sides, and linked as they come."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from companion.data.pairs import Pair

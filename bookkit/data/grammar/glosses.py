@@ -1,7 +1,5 @@
 """Glosses: what each Spanish word of the grammar means in English, one word at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 

@@ -5,8 +5,6 @@ determiners list four forms, addressed by `2 * plural + feminine`; tenses list t
 the order of `PERSONS`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal

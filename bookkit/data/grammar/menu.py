@@ -1,7 +1,5 @@
 """Which words go together, and which combinations are held out of training."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from functools import cache

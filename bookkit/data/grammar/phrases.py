@@ -1,7 +1,5 @@
 """Choose noun phrases: determiner, adjectives, "of", "who" and "that"."""
 
-from __future__ import annotations
-
 from bookkit.data.grammar import lexicon as lex
 from bookkit.data.grammar.budget import Budget, size
 from bookkit.data.grammar.lexicon import Determiner, Noun, Pronoun, Tense, Verb, suits

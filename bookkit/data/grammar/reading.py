@@ -1,7 +1,5 @@
 """Read an English sentence: can this grammar say it, and what does it say then?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache

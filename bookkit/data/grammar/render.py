@@ -4,8 +4,6 @@ Each function says a stretch of English, then writes its Spanish; the order of w
 within such a stretch, so links are known when a Spanish word is written.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from bookkit.data.grammar import lexicon as lex

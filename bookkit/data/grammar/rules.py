@@ -5,8 +5,6 @@ tree that somebody else made. One is left out: where "they" and "them" are avoid
 could mean women.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bookkit.data.grammar import lexicon as lex

@@ -1,7 +1,5 @@
 """A specification in words: patterns, heads, positions, marks, bytes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bookkit.atlas.census import PLAIN, census

@@ -1,7 +1,5 @@
 """Drawings: everything in its frame, a bar for each layer, and nothing but known shapes."""
 
-from __future__ import annotations
-
 import re
 
 from bookkit.atlas.block import LETTERS, WIDTH, draw_block

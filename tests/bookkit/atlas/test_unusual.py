@@ -1,7 +1,5 @@
 """Every architecture has its sentences, whose numbers come from its specification."""
 
-from __future__ import annotations
-
 from bookkit.atlas.rows import load_atlas
 from bookkit.atlas.unusual import numbers_of, sentences, unusual
 

@@ -1,7 +1,5 @@
 """The three questions: labels follow from the sentences, and the gold words decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -4,8 +4,6 @@ The tables and the conjugator here know nothing of the grammar's own; they were 
 rules that a school grammar gives.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Glosses: every Spanish word has one, and it agrees with the gold links where these decide."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading English: everything the grammar says, and nothing that it would not."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

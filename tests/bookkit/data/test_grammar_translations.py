@@ -1,7 +1,5 @@
 """Sentences translated by hand, among them every irregularity that the grammar knows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bookkit.data.grammar.reading import read

@@ -1,7 +1,5 @@
 """Batches of pictures, and the digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Match reports: names of the splits, facts, links, and what is counted as a mistake."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Scenes: what is drawn is what is said, where it is said to be."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stories: what they tell, that their chances are those of their words, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

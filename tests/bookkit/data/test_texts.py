@@ -1,7 +1,5 @@
 """The phrase book, the sentences of this book, and the running sentence in the plane."""
 
-from __future__ import annotations
-
 import re
 import string
 

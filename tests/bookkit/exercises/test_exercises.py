@@ -1,7 +1,5 @@
 """Every exercise takes its right answer, and has for each mistake the hint that it deserves."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pkgutil

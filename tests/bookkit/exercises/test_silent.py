@@ -1,7 +1,5 @@
 """The layer with silent mistakes: right without one, wrong with each, and found as it is said."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

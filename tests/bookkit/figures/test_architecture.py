@@ -1,7 +1,5 @@
 """The drawn Transformer: what stands where, in both orders of the norms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

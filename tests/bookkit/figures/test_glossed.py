@@ -1,7 +1,5 @@
 """Glossed sentences: every word has its gloss below, and what is wrong is marked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag

@@ -1,7 +1,5 @@
 """Attention over a picture: what is shown in colour, where, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """The reading map as HTML: real links, words for what colour says, and what it refuses."""
 
-from __future__ import annotations
-
 from bs4 import BeautifulSoup, Tag
 
 from bookkit.contents import PARTS, Part, Stop, stops
@@ -9,7 +7,7 @@ from bookkit.figures.reading import reading_map
 
 SMALL = (
     Part("One & all", "the <first>.", (
-        Stop("a/one.ipynb", "One", "Why?", 20, True, True, "a/one_evidence.ipynb"),
+        Stop("a/one.ipynb", "One", "Why?", 20, True, True, True),
         Stop("b/two.md", "Two", "How?"),
     )),
 )  # fmt: skip

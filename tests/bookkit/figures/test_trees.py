@@ -1,7 +1,5 @@
 """The tree of beginnings: where words stand, and which lines lead to them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

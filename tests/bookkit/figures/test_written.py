@@ -1,7 +1,5 @@
 """Texts that say what was copied: in words, in colour and by a line."""
 
-from __future__ import annotations
-
 import torch
 
 from bookkit.figures import written_text

@@ -1,7 +1,5 @@
 """The notebook's layer is wrong where the page says so, and the repaired one is the package's."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch.testing import assert_close

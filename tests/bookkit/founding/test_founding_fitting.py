@@ -1,7 +1,5 @@
 """A decoder that reads its answers copies them; one that reads what came before cannot."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """What the exhibits show as the founding notebook's lines stands in its cell, word by word."""
 
-from __future__ import annotations
-
 import io
 import tokenize
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every exhibit is a test: its check fails on the broken variant and passes on the package's."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Code to be shown."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

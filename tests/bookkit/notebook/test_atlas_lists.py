@@ -1,7 +1,5 @@
 """The lists and tables of the atlas pages."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Code beside code: the lines in which they differ are marked, in colours, signs and text."""
 
-from __future__ import annotations
-
 from bs4 import BeautifulSoup
 
 from bookkit.notebook import beside

@@ -1,7 +1,5 @@
 """The small models of letters: trained as in the study, asked as in the study."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

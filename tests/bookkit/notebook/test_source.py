@@ -1,7 +1,5 @@
 """What a cell shows of the package is what stands in its file, less decorators and docstrings."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import re

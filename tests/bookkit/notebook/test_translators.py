@@ -1,7 +1,5 @@
 """The small translators of the pages: trained as in the study, and never on a test sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Run a playable's module in Node: JSON in, JSON out, and no browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The lookup among arrows in Node: scores, weights and blend are those of the package."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

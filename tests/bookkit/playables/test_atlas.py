@@ -1,7 +1,5 @@
 """The atlas in Node: one row an architecture, marks that count, safe words."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The calculator in Node: every model and every config.json as the package counts them."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Whole sentences and single words in Node: the curve is the chance that all words are right."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bookkit.figures import compounding

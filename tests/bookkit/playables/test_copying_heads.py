@@ -1,7 +1,5 @@
 """The small model that copies: its stored weights, its module in Node, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The divided head in Node: what it hands over is what the package's attention does."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

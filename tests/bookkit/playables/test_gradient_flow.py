@@ -1,7 +1,5 @@
 """A small attention in Node: its numbers are the package's, its gradients those of autograd."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

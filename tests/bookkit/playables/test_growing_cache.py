@@ -1,7 +1,5 @@
 """The growing cache in Node: what it keeps and gives is what the package's attention does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Any

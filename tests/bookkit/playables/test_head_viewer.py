@@ -1,7 +1,5 @@
 """The head viewer in Node: the map of a head, and the weights of the token that is followed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A window in Node: weights are those of the layer, and their slope is what torch derives."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """What every playable keeps: data as JSON, safe words, and a module that reaches for nothing."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

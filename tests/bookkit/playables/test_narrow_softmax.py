@@ -1,7 +1,5 @@
 """The softmax in narrow numbers, in Node: its arithmetic is that of torch, bit for bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The next word in Node: what it is drawn from is what the package would draw from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

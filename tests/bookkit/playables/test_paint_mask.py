@@ -1,7 +1,5 @@
 """Masks to paint in Node, against `masked_softmax`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

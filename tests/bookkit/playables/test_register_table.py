@@ -1,7 +1,5 @@
 """The register's table in Node: one row a claim, choices that are those of the rows."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rotary angles in Node: hands, score and curve are those of `rotate`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The map to move in Node: which rows it shows, and in how many the largest weight is right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Translators in eight bits: what rounding does, and that Python reads what it wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The softmax to touch in Node, against `masked_softmax` and its Jacobian."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """The story to finish: its chances in Node are the package's, its weights, what it refuses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The board of mistakes in Node: every mistake breaks what it breaks in the package."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

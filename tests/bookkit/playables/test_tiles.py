@@ -1,7 +1,5 @@
 """The online softmax in Node: its numbers are those of the package, whatever the reader chooses."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

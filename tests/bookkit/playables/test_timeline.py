@@ -1,7 +1,5 @@
 """The timeline: its data, its sources, its dots in Node, the list."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import combinations

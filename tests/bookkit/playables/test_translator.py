@@ -1,7 +1,5 @@
 """The translator: its module computes in Node what the package does, and what a page holds."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Width and scale in Node: weights and gradients are the package's."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from typing import Any

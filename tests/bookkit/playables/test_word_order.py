@@ -1,7 +1,5 @@
 """Words to move in Node, against `self_attention`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The register: every claim of every record once, its page, and what chance may have decided."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The record of the atlas: whole, within its bounds, and what the library gives today."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 

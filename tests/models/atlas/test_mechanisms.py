@@ -1,7 +1,5 @@
 """Mechanisms that no reference shows on short texts, and specifications: in JSON, and refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Layers that keep latents, pools or blocks of keys: in pieces, what is kept, what is seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every architecture of the atlas equals its reference, with the same weights."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.atlas.check import check

@@ -1,7 +1,5 @@
 """Folders that Hugging Face's library writes are read into the models of the atlas."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

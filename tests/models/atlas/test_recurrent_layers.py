@@ -1,7 +1,5 @@
 """Layers with a state of fixed size, in pieces; `test_parity` holds them to their references."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

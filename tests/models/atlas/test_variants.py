@@ -1,7 +1,5 @@
 """Hybrids equal their references with other fields than those of their rows, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

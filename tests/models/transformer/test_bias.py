@@ -1,7 +1,5 @@
 """Distances in the scores: against loops, against T5 and BLOOM, and with caches."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Blocks and stacks of them against torch's Transformer, values and gradients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Embeddings: what is added, scaled, normalised and dropped; and the scores of words."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

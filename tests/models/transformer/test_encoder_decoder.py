@@ -1,7 +1,5 @@
 """The Transformer as a translator: what is tied, projected once, weighed, cached and scored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

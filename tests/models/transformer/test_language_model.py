@@ -1,7 +1,5 @@
 """Language models: prompts of unequal length, caches, losses; and those that read both ways."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

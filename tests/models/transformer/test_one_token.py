@@ -1,7 +1,5 @@
 """One token through a stack of blocks: their own values, taken only where they are the same."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

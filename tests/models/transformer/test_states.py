@@ -1,7 +1,5 @@
 """A spent state is refused: its caches hold what came after it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The configuration: what it derives, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

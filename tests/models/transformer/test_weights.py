@@ -1,7 +1,5 @@
 """Models in folders: what is saved comes back tensor by tensor, and what is wrong is named."""
 
-from __future__ import annotations
-
 import weakref
 from pathlib import Path
 from typing import Any

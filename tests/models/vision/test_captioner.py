@@ -1,7 +1,5 @@
 """The captioner: what each kind of attention takes from the map, step by step as in one pass."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

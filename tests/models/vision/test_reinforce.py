@@ -1,7 +1,5 @@
 """The estimated gradient of hard attention, against every way in which cells can be drawn."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The Vision Transformer: its patches against torch, and what goes through the encoder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
