@@ -1,6 +1,7 @@
 """The block of an architecture, drawn from its specification."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -30,9 +31,6 @@ _LETTERS_A_LINE = 28
 def draw_block(spec: ModelSpec) -> Drawing:
     """Draw the layers of a model along its depth, one block, and the mixers of its layers.
 
-    Args:
-        spec: of the model.
-
     >>> from companion.models.atlas import AttentionSpec, LayerSpec, ModelSpec
     >>> layer = LayerSpec(AttentionSpec(8, 2, 16), None)
     >>> drawing = draw_block(ModelSpec(11, 16, (layer,) * 4))
@@ -42,7 +40,7 @@ def draw_block(spec: ModelSpec) -> Drawing:
     drawing = Drawing(WIDTH)
     bottom = 20.0
     for group in _groups(spec):
-        for kind, number in _counted(group).items():
+        for kind, number in Counter(map(kind_of, group)).items():
             bottom = _title(drawing, kind, number, bottom)
         for place in range(len(mixers_of(group[0]))):
             bottom = _panel(drawing, [mixers_of(layer)[place] for layer in group], bottom) + 8
@@ -66,11 +64,8 @@ def depth(
 
 def letters_of(spec: ModelSpec) -> str:
     """Return a letter for every layer, of `STRIPES`: what it reaches."""
-    return "".join(map(_letter, spec.layers))
-
-
-def _letter(layer: LayerSpec) -> str:
-    return next(letter for letter, reach in STRIPES.items() if reach[0] == kind_of(layer).reach)
+    letters = {reach: letter for letter, (reach, _) in STRIPES.items()}
+    return "".join(letters[kind_of(layer).reach] for layer in spec.layers)
 
 
 # The mixers
@@ -94,11 +89,6 @@ def _panel(drawing: Drawing, mixers: list[Any], y: float) -> float:
     for words in details(mixers[0]):
         y = _detail(drawing, words, y)
     return y
-
-
-def _counted(layers: list[LayerSpec]) -> dict[LayerKind, int]:
-    kinds = [kind_of(layer) for layer in layers]
-    return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
 
 def _title(drawing: Drawing, kind: LayerKind, number: int, y: float) -> float:
@@ -141,9 +131,9 @@ def _heads(drawing: Drawing, mixer: Any, y: float) -> float:
     return _say(drawing, f"{queries} heads, a state each", y + 47)
 
 
-def _say(drawing: Drawing, words: str, y: float, look: str = "small") -> float:
+def _say(drawing: Drawing, words: str, y: float) -> float:
     for line in _lines(words):
-        drawing.text(look, _PANEL, y, line)
+        drawing.text("small", _PANEL, y, line)
         y += _LINE
     return y
 
@@ -180,7 +170,8 @@ def _detail(drawing: Drawing, words: str, y: float) -> float:
 
 def _skeleton(drawing: Drawing, spec: ModelSpec, height: float) -> None:
     """Draw the residual stream, and what branches off from it: norms, mixer, what computes."""
-    layer = _typical(spec)
+    # The layer that has most in it.
+    layer = max(spec.layers, key=lambda one: (one.mixer is not None, one.feed_forward is not None))
     top, bottom = 20.0, height - 4
     drawing.line("stream", _AXIS, bottom, _AXIS, top)
     drawing.path("arrow", f"M{_AXIS - 4:g} {top + 7:g}l4 -7l4 7")
@@ -191,11 +182,6 @@ def _skeleton(drawing: Drawing, spec: ModelSpec, height: float) -> None:
     room = (bottom - top - 30) / len(branches)
     for place, branch in enumerate(branches):
         _branch(drawing, layer, branch, bottom - 8 - place * room)
-
-
-def _typical(spec: ModelSpec) -> LayerSpec:
-    """Return the layer that has most in it."""
-    return max(spec.layers, key=lambda one: (one.mixer is not None, one.feed_forward is not None))
 
 
 def _branch(drawing: Drawing, layer: LayerSpec, boxes: list[tuple[str, str]], y: float) -> None:

@@ -40,9 +40,6 @@ class Census:
 def census(atlas: Atlas | None = None) -> Census:
     """Count the rows of the atlas, which are not a random sample of the world's models.
 
-    Args:
-        atlas: the record; by default the package's.
-
     >>> counted = census()
     >>> sum(counted.rows.values()) == len(load_atlas().rows)
     True

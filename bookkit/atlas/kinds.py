@@ -169,11 +169,7 @@ def pattern(spec: ModelSpec) -> str:
     >>> pattern(ModelSpec(11, 16, (near, far) * 2 + (near,)))
     '(1 window of 7 : 1 full), 2 times, then 1 window of 7'
     """
-    return _in_order([kind_of(layer) for layer in spec.layers])
-
-
-def _in_order(kinds: Sequence[LayerKind]) -> str:
-    """Find the shortest way to tell an order: a few layers, a unit that repeats, a few more."""
+    kinds = [kind_of(layer) for layer in spec.layers]
     if len(set(kinds)) == 1:
         return kinds[0].counted(len(kinds))
     found = min(_tellings(kinds), key=lambda one: (one[0], len(one[1])), default=None)
@@ -187,7 +183,7 @@ _MANY = 5  # runs that can still be told
 
 
 def _tellings(kinds: Sequence[LayerKind]) -> Iterator[tuple[int, str]]:
-    """Yield ways to tell an order, each with the number of its parts."""
+    """Yield ways to tell an order: a few layers, a unit that repeats, a few more; count parts."""
     runs = _runs(kinds)
     yield len(runs), ", then ".join(runs)
     for begin in range(min(4, len(kinds))):
@@ -218,13 +214,12 @@ def alike(layer: LayerSpec) -> tuple[Any, ...]:
     Windows and full layers that are otherwise built alike share a drawing, and so do layers with a
     factor that depends on their depth.
     """
-    return tuple(map(_without_reach, mixers_of(layer)))
-
-
-def _without_reach(mixer: Any) -> Any:
-    optional = {part.name for part in fields(mixer) if part.default is not MISSING}
-    found = optional & _BY_LAYER.keys()
-    return replace(mixer, **{name: _BY_LAYER[name] for name in found})
+    without = []
+    for mixer in mixers_of(layer):
+        optional = {part.name for part in fields(mixer) if part.default is not MISSING}
+        found = optional & _BY_LAYER.keys()
+        without.append(replace(mixer, **{name: _BY_LAYER[name] for name in found}))
+    return tuple(without)
 
 
 _BY_LAYER: dict[str, Any] = {

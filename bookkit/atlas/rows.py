@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
@@ -15,6 +15,9 @@ from companion.models.atlas.specs import ModelSpec
 
 NAME = "atlas"
 """The folder of the record among those of the studies; it is a list of checks and has no claims."""
+
+SAME = 1e-4
+"""Logits that differ by less are equal but for rounding in another order."""
 
 _LIBRARY = "https://github.com/huggingface/transformers/blob/"
 
@@ -159,13 +162,16 @@ def load_atlas() -> Atlas:
 def read_atlas(record: Mapping[str, Any]) -> Atlas:
     """Turn a record into an atlas.
 
-    Args:
-        record: as the file holds it.
-
     Raises:
         KeyError: a part is missing, or a specification has a part of a kind that there is not.
     """
-    rows = _told_apart(_row(model_type, one) for model_type, one in record["rows"].items())
+    rows = [_row(model_type, one) for model_type, one in record["rows"].items()]
+    # A text model and a larger one share a name: the model_type tells them apart.
+    for name in [name for name, count in Counter(row.name for row in rows).items() if count > 1]:
+        rows = [
+            replace(row, name=f"{name} ({row.model_type})") if row.name == name else row
+            for row in rows
+        ]
     absent = [Missing(model_type, **one) for model_type, one in record["missing"].items()]
     # Rows of one year stand as the library's names do, without regard to capitals.
     rows.sort(key=lambda row: (row.year, row.name.lower(), row.model_type))
@@ -176,16 +182,6 @@ def read_atlas(record: Mapping[str, Any]) -> Atlas:
         if part.name not in ("rows", "missing")
     }
     return Atlas(tuple(rows), tuple(absent), **kept)
-
-
-def _told_apart(rows: Iterable[AtlasRow]) -> list[AtlasRow]:
-    """Put the model_type behind a name that several rows have: a text model, and a larger one."""
-    rows = list(rows)
-    counts = Counter(row.name for row in rows)
-    return [
-        row if counts[row.name] == 1 else replace(row, name=f"{row.name} ({row.model_type})")
-        for row in rows
-    ]
 
 
 def _row(model_type: str, entry: Mapping[str, Any]) -> AtlasRow:

@@ -75,16 +75,11 @@ class Drawing:
         """Draw a bar for every layer, the first below, each as long as `STRIPES` says."""
         self._add("s", "reach", x, y, width, height, layers)
 
-    def svg(self, label: str, *, prefix: str = "am-atlas-") -> str:
-        """Return the drawing as an element of SVG.
-
-        Args:
-            label: what it shows, for screen readers.
-            prefix: what the names of classes begin with.
-        """
+    def svg(self, label: str) -> str:
+        """Return the drawing as an element of SVG, with words for screen readers."""
         return (
             f'<svg viewBox="0 0 {self.width:g} {self.height:g}" role="img"'
-            f' aria-label="{escape(label)}">{elements(self.shapes, prefix)}</svg>'
+            f' aria-label="{escape(label)}">{elements(self.shapes, "am-atlas-")}</svg>'
         )
 
     def plain(self) -> dict[str, Any]:

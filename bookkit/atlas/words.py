@@ -1,6 +1,7 @@
 """A specification in words: what the columns of the atlas say, and what tells a mixer apart."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -97,12 +98,12 @@ def describe(spec: ModelSpec) -> Facts:
     return Facts(
         layers=len(spec.layers),
         pattern=pattern(spec),
-        heads=_each(spec, heads),
-        positions=_positions(spec),
+        heads="; ".join(filter(None, dict.fromkeys(map(heads, _mixers(spec))))),
+        positions=_by_layers(filter(None, map(position_words, _mixers(spec)))) or "in the state",
         marks=tuple(mark for mark in MARKS if mark in marks(spec)),
         details=tuple(dict.fromkeys(d for one in _mixers(spec) for d in details(one))),
-        feed_forward=_feed_forward(spec),
-        norms=_norms(spec),
+        feed_forward=_by_layers(feed_forward_words(one.feed_forward) for one in spec.layers),
+        norms="; ".join(dict.fromkeys(map(_norm_words, spec.layers))),
         token=int(sum(Fraction(one.numbers, one.tokens or 1) for one in growing)),
         fixed=sum(one.numbers for one in parts if one.tokens is None),
         bytes=spec.state_bytes(LENGTH, itemsize=ITEMSIZE),
@@ -191,15 +192,12 @@ def position_words(mixer: Any) -> str:
             part = "rotary"
         else:
             part = f"rotary on {rotary.width} of {width}"
-        stretched = "" if rotary.scaling is None else f", {_scaling_names(rotary.scaling)}"
-        return f"{part}{stretched}"
+        if rotary.scaling is None:
+            return part
+        ways = {"Yarn": " by YaRN", "Llama3": " as in Llama 3"}
+        return f"{part}, stretched{ways.get(type(rotary.scaling).__name__, '')}"
     kind = type(mixer).__name__
     return "none" if kind == "AttentionSpec" or "Latent" in kind else ""
-
-
-def _scaling_names(scaling: Any) -> str:
-    name = type(scaling).__name__
-    return {"Yarn": "stretched by YaRN", "Llama3": "stretched as in Llama 3"}.get(name, "stretched")
 
 
 def details(mixer: Any) -> Iterator[str]:
@@ -264,35 +262,12 @@ def _attention_details(mixer: AttentionSpec) -> Iterator[str]:
 _NEAR = 1e-6
 
 
-def _each(spec: ModelSpec, say: Any) -> str:
-    """Say something of every kind of mixer once, in the order in which they come."""
-    said = dict.fromkeys(map(say, _mixers(spec)))
-    return "; ".join(one for one in said if one)
-
-
-def _positions(spec: ModelSpec) -> str:
-    """Say how layers know where tokens stand, and how many of them do so."""
-    said: dict[str, int] = {}
-    for words in filter(None, map(position_words, _mixers(spec))):
-        said[words] = said.get(words, 0) + 1
-    if len(said) < 2:
-        return next(iter(said), "in the state")
-    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
-
-
-def _layers(number: int) -> str:
-    return f"{number} layer{'s' * (number > 1)}"
-
-
-def _feed_forward(spec: ModelSpec) -> str:
-    """Say what computes at every position."""
-    said: dict[str, int] = {}
-    for layer in spec.layers:
-        words = feed_forward_words(layer.feed_forward)
-        said[words] = said.get(words, 0) + 1
-    if len(said) == 1:
-        return next(iter(said))
-    return "; ".join(f"{words} in {_layers(number)}" for words, number in said.items())
+def _by_layers(said: Iterable[str]) -> str:
+    """Say what is said of all layers, or of how many each of several things is said."""
+    counts = Counter(said)
+    if len(counts) < 2:
+        return "".join(counts)
+    return "; ".join(f"{words} in {n} layer{'s' * (n > 1)}" for words, n in counts.items())
 
 
 def feed_forward_words(part: Any) -> str:
@@ -307,11 +282,6 @@ def feed_forward_words(part: Any) -> str:
         shared = "" if part.shared_dim is None else " and a shared one"
         return f"{part.experts_per_token} of {part.num_experts} experts{shared}"
     return f"dense, {part.hidden_dim:,} wide" + ("" if part.gated else ", without a gate")
-
-
-def _norms(spec: ModelSpec) -> str:
-    said = dict.fromkeys(map(_norm_words, spec.layers))
-    return "; ".join(said)
 
 
 def _norm_words(layer: LayerSpec) -> str:

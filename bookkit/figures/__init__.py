@@ -17,21 +17,21 @@ from bookkit.figures.colours import (
     letter_color,
 )
 from bookkit.figures.curves import band, intervals, training_limit
-from bookkit.figures.glossed import GlossedText, glossed_text
+from bookkit.figures.glossed import glossed_text
 from bookkit.figures.labels import LineEnd, label_along, label_ends
 from bookkit.figures.links import gold_links, weight_key
 from bookkit.figures.maps import attention_map, score_map
 from bookkit.figures.pictures import attended_picture, caption_maps
-from bookkit.figures.ribbons import InlineSVG, sentence_ribbons
+from bookkit.figures.ribbons import sentence_ribbons
 from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
-from bookkit.figures.written import WrittenText, written_text
+from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
 from bookkit.playables.arrows import arrow_lookup
 from bookkit.playables.caching import growing_cache
 from bookkit.playables.calculator import calculator, cost_of
 from bookkit.playables.compounding import compounding
-from bookkit.playables.copying import CopierView, copier_view, heads_that_copy
+from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.divided import divided_head
 from bookkit.playables.finishing import finish_story
 from bookkit.playables.gradients import gradient_flow
@@ -45,22 +45,14 @@ from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
 from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
-from bookkit.playables.timeline import (
-    TimelineList,
-    TimelineStep,
-    attention_timeline,
-    timeline_list,
-    timeline_steps,
-)
+from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
 from bookkit.playables.widths import width_explorer
 from bookkit.playables.window import local_window
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
-    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "CopierView", "GlossedText", "InlineSVG",
-    "LineEnd", "MaskPuzzle", "Playable", "TimelineList", "TimelineStep",
-    "WrittenText",
+    "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
     "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
     "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",

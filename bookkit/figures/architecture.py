@@ -32,9 +32,6 @@ def transformer_diagram(
             each stack.
         layers: number of blocks, written beside the frames.
 
-    Raises:
-        ValueError: another order.
-
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
     >>> transformer_diagram(ax, norm_order="pre", layers=2)
@@ -76,9 +73,6 @@ def residual_diagram(ax: Axes, *, norm_order: NormOrder) -> None:
         ax: where to draw; its frame is taken away.
         norm_order: "pre" or "post".
 
-    Raises:
-        ValueError: another order.
-
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
     >>> residual_diagram(ax, norm_order="pre")
@@ -96,7 +90,6 @@ class _Column:
     """A stack of boxes that grows upward from where the last one ended.
 
     Args:
-        ax: where to draw.
         x: middle of the column.
         side: -1 lets lines go around on the left, 1 on the right.
         norm_order: where the norms stand.

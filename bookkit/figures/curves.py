@@ -4,9 +4,7 @@ from collections.abc import Collection, Sequence
 from statistics import median_low
 from typing import Any, Literal
 
-import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from bookkit.figures import colours
 from bookkit.figures.labels import LineEnd
@@ -26,7 +24,6 @@ def band(
     """Draw a curve with its 95 % interval as a band.
 
     Args:
-        ax: where to draw.
         x: (n,) positions.
         mean: (n,) values.
         interval: (n, 2) low and high ends; without it the curve stands alone.
@@ -35,10 +32,6 @@ def band(
 
     Returns:
         The curve's end, for `label_ends`.
-
-    Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: shapes disagree, or the series does not exist.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
@@ -64,9 +57,6 @@ def training_limit(ax: Axes, x: float, text: str = "longer than in training") ->
         ax: where the curves are.
         x: the longest length in training.
         text: the name of the shaded part.
-
-    Raises:
-        ValueError: nothing of the axis lies beyond x.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
@@ -99,7 +89,6 @@ def intervals(
     """Compare models by a number: a mark, its 95 % interval as whiskers, and both in figures.
 
     Args:
-        ax: where to draw.
         names: n names, the first on top.
         means: (n,) estimates.
         intervals: (n, 2) low and high ends.
@@ -107,10 +96,6 @@ def intervals(
         decimals: digits after the point; by default as many as the interval supports.
         threshold: where a dashed line marks what the numbers are held against.
         baselines: the names that are drawn in slate.
-
-    Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: shapes disagree, or a baseline is not among the names.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
@@ -123,8 +108,8 @@ def intervals(
         raise ValueError(f"baselines: got {sorted(unknown)}, wanted names among {list(names)}")
     if threshold is not None:
         ax.axvline(threshold, color=colours.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    if decimals is None:
-        decimals = _common_decimals(centers, ranges)
+    if decimals is None:  # what the middle one of the numbers supports
+        decimals = median_low(map(decimals_for, ranges.tolist(), centers.tolist()))
     for row, (name, center, (low, high)) in enumerate(zip(names, centers, ranges, strict=True)):
         whisker, fill, marker = colours.GOLD, colours.PETROL, "s"
         if name in baselines:
@@ -143,15 +128,6 @@ def intervals(
     ax.set_yticks(range(centers.size), labels=labels)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-
-
-def _common_decimals(centers: NDArray[np.float64], ranges: NDArray[np.float64]) -> int:
-    """Return the decimals for a column of numbers: what the middle one of them supports."""
-    supported = [
-        decimals_for((float(low), float(high)), float(center))
-        for center, (low, high) in zip(centers, ranges, strict=True)
-    ]
-    return median_low(supported)
 
 
 def _line_style(series: int | str) -> dict[str, Any]:

@@ -40,11 +40,7 @@ class GlossedLine:
 
 
 class GlossedText:
-    """Sentences with their glosses; a notebook cell that ends with one shows them.
-
-    Attributes:
-        lines: the sentences, from the first to the last.
-    """
+    """Sentences with their glosses; a notebook cell that ends with one shows them."""
 
     def __init__(self, lines: Sequence[GlossedLine]) -> None:
         self.lines = tuple(lines)
@@ -72,9 +68,6 @@ def glossed_text(
             as `bookkit.data.grammar.english_glosses` gives them.
         right: the right translation. In sentences with glosses, words outside of the longest
             stretches that they share with it are underlined.
-
-    Raises:
-        ValueError: no sentence, or not one gloss a word.
 
     >>> glossed_text(("English", ["new", "house"]),
     ...              ("Spanish", ["casa", "roja"], ["house", "red"]), right=["casa", "nueva"])

@@ -24,11 +24,7 @@ class LineEnd(NamedTuple):
 
 
 def label_ends(
-    ax: Axes,
-    ends: Iterable[tuple[float, float, str, str]],
-    *,
-    gap: float = 6.0,
-    separation: float = 13.0,
+    ax: Axes, ends: Iterable[tuple[float, float, str, str]], *, separation: float = 13.0
 ) -> None:
     """Write each curve's name at its end, in its colour; names that would touch move apart.
 
@@ -37,7 +33,6 @@ def label_ends(
     Args:
         ax: where the curves are.
         ends: (x, y, text, color) each, as `band` returns them.
-        gap: points between a curve's end and its name.
         separation: points from one name to the next, at least.
 
     >>> from matplotlib import pyplot as plt
@@ -56,16 +51,14 @@ def label_ends(
         # A curve that all but reaches the edge has its name outside the axes, as the others have.
         at_edge = 0 <= (edge - float(right)) * to_points < _NEAR_EDGE
         ax.annotate(
-            text, (1 if at_edge else x, y), (gap, moved - height), textcoords="offset points",
+            text, (1 if at_edge else x, y), (6, moved - height), textcoords="offset points",
             xycoords=("axes fraction" if at_edge else "data", "data"), color=letter_color(color),
             va="center", weight="bold", annotation_clip=False,
         )  # fmt: skip
 
 
-def label_along(
-    ax: Axes, x: Any, y: Any, text: str, *, at: float, color: str, above: bool = True
-) -> None:
-    """Write a name along a curve, turned to the slope that the curve has on the page.
+def label_along(ax: Axes, x: Any, y: Any, text: str, *, at: float, color: str) -> None:
+    """Write a name above a curve, turned to the slope that the curve has on the page.
 
     Args:
         ax: where the curve is, with any scale.
@@ -74,11 +67,6 @@ def label_along(
         text: what to write.
         at: the position along x of the text's middle.
         color: the curve's colour.
-        above: above the curve, or below it.
-
-    Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: shapes disagree, or `at` lies outside x.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
@@ -88,18 +76,18 @@ def label_along(
     values = as_vector(y, "y", along.size)
     if not along[0] <= at <= along[-1] or along.size < 2:
         raise ValueError(f"at: got {at}, wanted a position from {along[0]:g} to {along[-1]:g}")
-    ax.add_artist(_AlongCurve(ax, np.column_stack([along, values]), text, at, color, above))
+    ax.add_artist(_AlongCurve(ax, np.column_stack([along, values]), text, at, color))
 
 
 class _AlongCurve(Annotation):
     """A text that takes its angle from the curve each time it is drawn, as the layout moves."""
 
-    def __init__(self, ax: Axes, curve: Any, text: str, at: float, color: str, above: bool) -> None:
+    def __init__(self, ax: Axes, curve: Any, text: str, at: float, color: str) -> None:
         self._curve_axes, self._curve, self._at = ax, curve, at
         super().__init__(
-            text, (at, float(np.interp(at, *curve.T))), (0, 5 if above else -5),
+            text, (at, float(np.interp(at, *curve.T))), (0, 5),
             xycoords="data", textcoords="offset points", color=letter_color(color), weight="bold",
-            rotation_mode="anchor", ha="center", va="bottom" if above else "top",
+            rotation_mode="anchor", ha="center", va="bottom",
         )  # fmt: skip
 
     def get_rotation(self) -> float:

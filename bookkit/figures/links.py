@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from bookkit.figures.colours import GOLD, HAIR, PAPER
+from bookkit.inputs import links_inside
 
 _KEY_SIZE = 9.5
 _DOTTED = (0, (1, 1.4))
@@ -28,23 +29,15 @@ def gold_links(
         sure: links (row, column) = (query, key).
         possible: links (row, column), drawn dotted.
 
-    Raises:
-        ValueError: a link lies outside the map.
-
     >>> from matplotlib import pyplot as plt
     >>> from bookkit.figures import attention_map
     >>> _, ax = plt.subplots()
     >>> mesh = attention_map(ax, [[0.1, 0.9]])
     >>> gold_links(ax, sure={(0, 1)})
     """
-    q_len, k_len = round(ax.get_ylim()[0]), round(ax.get_xlim()[1])
+    shape = round(ax.get_ylim()[0]), round(ax.get_xlim()[1])
     for name, links, style in (("sure", sure, "-"), ("possible", possible, _DOTTED)):
-        for row, column in sorted(links):
-            if not (0 <= row < q_len and 0 <= column < k_len):
-                raise ValueError(
-                    f"{name}: got link {(row, column)}, "
-                    f"wanted (row, column) inside ({q_len}, {k_len})"
-                )
+        for row, column in links_inside(links, name, shape, "row, column"):
             # Gold alone is lost on a half-dark cell: the paper halo sets it off.
             for color, width, line in ((PAPER, 3.2, "-"), (GOLD, 1.8, style)):
                 ax.add_patch(
@@ -63,7 +56,6 @@ def weight_key(
     label: str = "attention weight, each row sums to 1",
     sure: bool = False,
     possible: bool = False,
-    links_label: str = "gold links",
 ) -> None:
     """Put a thin scale below the map, and the key of the gold links beside it.
 
@@ -74,7 +66,6 @@ def weight_key(
         label: what the scale shows.
         sure: explain the solid outline.
         possible: explain the dotted outline.
-        links_label: who drew the links.
 
     >>> from matplotlib import pyplot as plt
     >>> from bookkit.figures import attention_map
@@ -91,10 +82,10 @@ def weight_key(
     wanted = {"sure": (sure, "-"), "possible": (possible, _DOTTED)}
     styles = {name: line for name, (shown, line) in wanted.items() if shown}
     if styles:
-        bar.ax.add_artist(_links_key(bar.ax, styles, links_label))
+        bar.ax.add_artist(_links_key(bar.ax, styles))
 
 
-def _links_key(ax: Axes, styles: dict[str, Any], links_label: str) -> AnchoredOffsetbox:
+def _links_key(ax: Axes, styles: dict[str, Any]) -> AnchoredOffsetbox:
     entries: list[Artist] = []
     for name, style in styles.items():
         swatch = DrawingArea(17, 11)
@@ -102,7 +93,7 @@ def _links_key(ax: Axes, styles: dict[str, Any], links_label: str) -> AnchoredOf
         text = TextArea(name, textprops={"fontsize": _KEY_SIZE})
         entries.append(HPacker(children=[swatch, text], align="center", pad=0, sep=5))
     row = HPacker(children=entries, align="center", pad=0, sep=14)
-    title = TextArea(links_label, textprops={"fontsize": _KEY_SIZE})
+    title = TextArea("gold links", textprops={"fontsize": _KEY_SIZE})
     return AnchoredOffsetbox(
         loc="upper left",
         child=VPacker(children=[row, title], align="left", pad=0, sep=7),

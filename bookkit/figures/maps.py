@@ -29,7 +29,6 @@ def attention_map(
     """Draw attention weights: 0 is the paper, `vmax` is full ink.
 
     Args:
-        ax: where to draw.
         weights: (q, k) array, tensor or nested list.
         rows: q query tokens, written at the left.
         columns: k key tokens, written on top.
@@ -39,10 +38,6 @@ def attention_map(
 
     Returns:
         The mesh, for `weight_key`.
-
-    Raises:
-        TypeError: `weights` or `mask` holds no numbers.
-        ValueError: a shape or a number of labels is wrong, or `vmax` is not above 0.
 
     >>> _, ax = plt.subplots()
     >>> mesh = attention_map(ax, [[0.1, 0.9]], rows=["casa"], columns=["the", "house"])
@@ -67,20 +62,9 @@ def score_map(
     """Draw signed numbers, as scores before the softmax: paper at 0, petrol below, brown above.
 
     Args:
-        ax: where to draw.
         scores: (q, k) array, tensor or nested list; what is not finite stays blank.
-        rows: q query tokens, written at the left.
-        columns: k key tokens, written on top.
+        rows, columns, mask, rotate: as for `attention_map`.
         vmax: the scale reaches from -vmax to vmax; by default the largest magnitude.
-        mask: (q, k), True = may attend; the other cells stay blank.
-        rotate: degrees by which the column labels rise; 0 for single characters.
-
-    Returns:
-        The mesh, for `weight_key`.
-
-    Raises:
-        TypeError: `scores` or `mask` holds no numbers.
-        ValueError: a shape or a number of labels is wrong, or `vmax` is not above 0.
 
     >>> _, ax = plt.subplots()
     >>> score_map(ax, [[-1.5, 0.5], [float("-inf"), 1.0]]).get_clim()

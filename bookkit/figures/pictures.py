@@ -1,7 +1,7 @@
 """Attention over a picture: colour where it looks, grey elsewhere, gold where it should."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,46 +10,29 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from bookkit.data.scenes import Box
 from bookkit.figures.colours import GOLD, HAIR, PAPER
 from bookkit.figures.style import FIGURE_WIDTH
 from bookkit.inputs import as_labels, as_matrix, as_numbers
-from companion.contracts import contract
 
 FULL = 6.0
 """Colour is full where a cell has so many times the weight that a uniform map would give it."""
 
+_COLUMNS = 4  # pictures in a row
 _PALE = 0.72  # share of paper in the grey
 
 
-class Rectangular(Protocol):
-    """A box of pixels; `bottom` and `right` lie just outside it."""
-
-    @property
-    def top(self) -> int: ...  # noqa: D102
-    @property
-    def left(self) -> int: ...  # noqa: D102
-    @property
-    def bottom(self) -> int: ...  # noqa: D102
-    @property
-    def right(self) -> int: ...  # noqa: D102
-
-
 def attended_picture(
-    ax: Axes, image: Any, weights: Any, *, boxes: Sequence[Rectangular] = (), full: float = FULL
+    ax: Axes, image: Any, weights: Any, *, boxes: Sequence[Box] = (), full: float = FULL
 ) -> None:
     """Draw a picture that keeps its colours where attention looks, and is pale grey elsewhere.
 
     Args:
-        ax: where to draw.
         image: (height, width, 3) colours, bytes or numbers from 0 to 1.
         weights: (rows, columns) over a grid on the picture; its cells are not blurred.
         boxes: what is framed in gold.
         full: colour is full where the weight is so many times 1 / (rows * columns); panels that
             are compared need the same.
-
-    Raises:
-        TypeError: no numbers.
-        ValueError: shapes that do not agree, or `full` not above 0.
 
     >>> _, ax = plt.subplots()
     >>> attended_picture(ax, np.ones((8, 8, 3)), [[0.1, 0.9], [0.0, 0.0]])
@@ -75,15 +58,8 @@ def attended_picture(
     ax.spines[:].set(visible=True, color=HAIR, linewidth=0.5)
 
 
-@contract(columns=">= 1")
 def caption_maps(
-    image: Any,
-    words: Sequence[str],
-    maps: Any,
-    *,
-    boxes: Sequence[Sequence[Rectangular]] | None = None,
-    columns: int = 4,
-    full: float = FULL,
+    image: Any, words: Sequence[str], maps: Any, *, boxes: Sequence[Sequence[Box]] | None = None
 ) -> Figure:
     """Draw the picture for every word, with where attention looked before the word was said.
 
@@ -92,15 +68,6 @@ def caption_maps(
         words: q words, written above.
         maps: (q, rows, columns) weights.
         boxes: what is framed in gold for every word; None frames nothing.
-        columns: panels in a row.
-        full: as for `attended_picture`, the same for all words.
-
-    Returns:
-        A figure as wide as the text.
-
-    Raises:
-        TypeError: no numbers, or columns that are not whole.
-        ValueError: not one map and one list of boxes a word, or other shapes that do not agree.
 
     >>> figure = caption_maps(np.ones((8, 8, 3)), ["a", "dog"], np.full((2, 2, 2), 0.25))
     >>> [ax.get_title(loc="left") for ax in figure.axes]
@@ -113,11 +80,11 @@ def caption_maps(
     framed = [[]] * len(grids) if boxes is None else boxes
     if len(framed) != len(grids):
         raise ValueError(f"boxes: got {len(framed)}, wanted {len(grids)}, one list a word")
-    lines = -(-len(grids) // columns)
-    figure = plt.figure(figsize=(FIGURE_WIDTH, lines * (FIGURE_WIDTH / columns + 0.25)))
+    lines = -(-len(grids) // _COLUMNS)
+    figure = plt.figure(figsize=(FIGURE_WIDTH, lines * (FIGURE_WIDTH / _COLUMNS + 0.25)))
     for number, (title, grid, own) in enumerate(zip(titles, grids, framed, strict=True), 1):
-        ax = figure.add_subplot(lines, columns, number)
-        attended_picture(ax, image, grid, boxes=own, full=full)
+        ax = figure.add_subplot(lines, _COLUMNS, number)
+        attended_picture(ax, image, grid, boxes=own)
         ax.set_title(title, loc="left", parse_math=False)
     return figure
 

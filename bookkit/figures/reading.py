@@ -47,8 +47,7 @@ class ReadingMap:
 
     def __repr__(self) -> str:
         return "\n".join(
-            f"{part.name}: {', '.join(_in_words(stop) for stop in part.stops)}."
-            for part in self.parts
+            f"{part.name}: {', '.join(map(_in_words, part.stops))}." for part in self.parts
         )
 
     def _repr_html_(self) -> str:
@@ -107,9 +106,6 @@ def reading_map(parts: Sequence[Part] = PARTS, *, here: str = "start/start.ipynb
     Args:
         parts: what is shown, in its order.
         here: the page on which the map stands, from which links are relative.
-
-    Raises:
-        ValueError: two stops lead to the same page.
 
     >>> stop = Stop("history/a.ipynb", "The bottleneck", "Why?", minutes=12, core=True)
     >>> reading_map([Part("History", "How it began.", (stop,))])

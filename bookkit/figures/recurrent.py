@@ -17,10 +17,6 @@ _HIGH = 44  # of a box
 def gru_step() -> InlineSVG:
     """Draw how a gated recurrent unit makes its next state of the old one and a word.
 
-    Returns:
-        One SVG element; its colours are the page's variables, and elsewhere such as show on white
-        and on black.
-
     >>> gru_step().count("<rect")
     6
     """
@@ -84,6 +80,6 @@ def _arrow(path: str) -> str:
     )
 
 
-def _note(x: int, y: int, words: str, anchor: str = "middle") -> str:
-    where = f'x="{x}" y="{y}" text-anchor="{anchor}"'
+def _note(x: int, y: int, words: str) -> str:
+    where = f'x="{x}" y="{y}" text-anchor="middle"'
     return f'<text {where} font-size="18" fill="{_MUTED}">{words}</text>'

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, Self
 
-from numpy.typing import NDArray
-
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix, links_inside
 
 _SIZE = 20  # of the letters, in the drawing's own units: 10 px where a phone shows it 355 px wide
 _WIDTH = 680
@@ -17,11 +15,7 @@ _NARROW, _BROAD = frozenset("ijlíìtfr.,;:!¡|'’()"), frozenset("mwMW—…")
 
 
 class InlineSVG(str):
-    """An SVG element as a string; a notebook cell that ends with it shows the drawing.
-
-    Attributes:
-        alt: what the drawing shows, in words.
-    """
+    """An SVG element as a string; a notebook cell that ends with it shows the drawing."""
 
     alt: str
 
@@ -45,7 +39,6 @@ def sentence_ribbons(
     links: Iterable[tuple[int, int]] = (),
     *,
     title: str = "Where each target word looks",
-    description: str | None = None,
 ) -> InlineSVG:
     """Join the words of two sentences by ribbons as thick as the attention between them.
 
@@ -57,16 +50,10 @@ def sentence_ribbons(
         weights: (q, k) attention weights.
         links: (target, source) gold links, drawn as golden dots.
         title: what the drawing shows, for screen readers.
-        description: what is to be seen, for screen readers; by default the largest weight of
-            every target word.
 
     Returns:
         One SVG element; its colours are the page's variables, and elsewhere such as show on white
         and on black.
-
-    Raises:
-        TypeError: `weights` holds no numbers.
-        ValueError: numbers of words and shape disagree, or a link lies outside.
 
     >>> svg = sentence_ribbons(["red", "house"], ["casa", "roja"], [[0.1, 0.9], [0.8, 0.2]])
     >>> svg.count("<path")
@@ -75,36 +62,9 @@ def sentence_ribbons(
     matrix = as_matrix(weights, "weights")
     below = as_labels(target, "target", matrix.shape[0], "row")
     above = as_labels(source, "source", matrix.shape[1], "column")
-    gold = sorted(links)
-    for row, column in gold:
-        if not (0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[1]):
-            raise ValueError(
-                f"links: got {(row, column)}, wanted (target, source) inside {matrix.shape}"
-            )
-    width, parts = joined_words(above, below, matrix, gold)
-    if description is None:
-        description = describe_weights(above, below, matrix)
-    return _svg(width, title, description, [*parts, _ruler(width)])
-
-
-def joined_words(
-    above: Sequence[str],
-    below: Sequence[str],
-    matrix: NDArray[Any],
-    gold: Iterable[tuple[int, int]] = (),
-) -> tuple[int, list[str]]:
-    """Draw two lines of words, ribbons between them, and golden dots on the gold links.
-
-    Args:
-        above: k source words.
-        below: q target words.
-        matrix: (q, k) attention weights.
-        gold: (target, source) links.
-
-    Returns:
-        The width of the drawing, and its parts as SVG.
-    """
-    width = max(_WIDTH, *(round(_set_width(words)) for words in (above, below)))
+    gold = links_inside(links, "links", matrix.shape, "target, source")
+    least = (sum(map(_word_width, words)) + 14 * (len(words) - 1) for words in (above, below))
+    width = max(_WIDTH, *map(round, least))
     source_x, target_x = _centers(above, width), _centers(below, width)
     ribbons = [
         _ribbon(source_x[column], target_x[row], float(weight))
@@ -119,30 +79,12 @@ def joined_words(
         for words, centers, y in ((above, source_x, 28), (below, target_x, 230))
         for word, x in zip(words, centers, strict=True)
     ]
-    return width, [*ribbons, *dots, *texts]
-
-
-def describe_weights(source: Sequence[str], target: Sequence[str], matrix: NDArray[Any]) -> str:
-    """Say in words where every target word looks most.
-
-    Args:
-        source: k words.
-        target: q words.
-        matrix: (q, k) attention weights.
-
-    >>> import numpy as np
-    >>> describe_weights(["red", "house"], ["casa"], np.array([[0.1, 0.9]]))
-    'Source words above, target words below. casa looks most at house, 0.90.'
-    """
     looks = (
-        f"{word} looks most at {source[column]}, {line[column]:.2f}"
-        for word, line, column in zip(target, matrix, matrix.argmax(axis=1), strict=True)
+        f"{word} looks most at {above[column]}, {line[column]:.2f}"
+        for word, line, column in zip(below, matrix, matrix.argmax(axis=1), strict=True)
     )
-    return "Source words above, target words below. " + "; ".join(looks) + "."
-
-
-def _svg(width: int, title: str, description: str, parts: Iterable[str]) -> InlineSVG:
-    body = "".join(parts)
+    description = f"Source words above, target words below. {'; '.join(looks)}."
+    body = "".join([*ribbons, *dots, *texts, _ruler(width)])
     name = f"ribbons-{zlib.crc32((title + description + body).encode()):08x}"
     return InlineSVG(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 262" role="img"'
@@ -184,10 +126,6 @@ def _word_width(word: str) -> float:
     """Estimate a bold word's width; measured widths would differ from machine to machine."""
     ems = (0.33 if c in _NARROW else 0.9 if c in _BROAD else 0.58 for c in word)
     return _SIZE * sum(ems)
-
-
-def _set_width(words: Sequence[str]) -> float:
-    return sum(map(_word_width, words)) + 14 * (len(words) - 1)
 
 
 def _centers(words: Sequence[str], width: int) -> list[int]:

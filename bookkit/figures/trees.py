@@ -34,10 +34,6 @@ def prefix_tree(
             the branches to it are drawn in the colour of its series.
         decimals: digits of the probabilities, which stand below the words.
 
-    Raises:
-        ValueError: a beginning without its own, not one root, a probability outside 0 to 1, or a
-            beginning that is followed or arrived at and is not in the tree.
-
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
     >>> tree = {("the",): 1.0, ("the", "dog"): 0.6, ("the", "cat"): 0.4}
@@ -52,7 +48,11 @@ def prefix_tree(
         color = _color(words, arrived)
         if words != root:
             style = "-" if words in followed else _DOTTED
-            _join(ax, len(words) - first, rows[words[:-1]], row, color, style)
+            column, parent = len(words) - first, rows[words[:-1]]
+            ax.plot(
+                [column - 1, column - _BEND, column - 0.04], [parent, parent, row],
+                color=color, linestyle=style, marker="", linewidth=1.4, zorder=1,
+            )  # fmt: skip
         name = " ".join(words) if words == root else words[-1]
         _write(ax, len(words) - first, row, name, color, words in (root, *followed))
         if words != root:
@@ -106,13 +106,6 @@ def _color(words: Words, arrived: Mapping[str, Words]) -> str:
     """Return the colour of the one search that came by; ink for several, slate for none."""
     searches = [n for n, end in enumerate(arrived.values()) if end[: len(words)] == words]
     return SLATE if not searches else SERIES[searches[0]] if len(searches) == 1 else INK
-
-
-def _join(ax: Axes, column: int, parent: int, row: int, color: str, style: object) -> None:
-    ax.plot(
-        [column - 1, column - _BEND, column - 0.04], [parent, parent, row],
-        color=color, linestyle=style, marker="", linewidth=1.4, zorder=1,
-    )  # fmt: skip
 
 
 def _write(ax: Axes, column: int, row: int, name: str, color: str, strong: bool) -> None:

@@ -20,34 +20,25 @@ _SURE = 0.9
 
 
 class WrittenText:
-    """Words, and how much of each was copied; a notebook cell that ends with it shows the text.
-
-    Attributes:
-        words: the text.
-        shares: for every word, from 0, generated, to 1, copied.
-        title: what stands before it.
-    """
+    """Words, and how much of each was copied; a notebook cell that ends with it shows the text."""
 
     def __init__(self, words: Sequence[str], shares: Sequence[float], title: str) -> None:
-        self.words, self.shares, self.title = tuple(words), tuple(shares), title
+        self.shared, self.title = list(zip(words, shares, strict=True)), title
 
     def __repr__(self) -> str:
         """Copied words in [brackets], those of which less than 0.9 is either in (parentheses)."""
         marks = {"copied": "[{}]", "both": "({})", "generated": "{}"}
-        said = (marks[_kind(share)].format(word) for word, share in self._pairs())
+        said = (marks[_kind(share)].format(word) for word, share in self.shared)
         return f"{self.title}: {' '.join(said)}"
 
     def _repr_html_(self) -> str:
         styles = {"copied": _COPIED, "both": _UNSURE, "generated": ""}
         said = []
-        for word, share in self._pairs():
+        for word, share in self.shared:
             kind = _kind(share)
             style = f' style="{styles[kind]}"' if styles[kind] else ""
             said.append(f'<span title="{kind}, copied {share:.2f}"{style}>{escape(word)}</span>')
         return f'<p style="{_BOX}"><strong>{escape(self.title)}</strong><br>{" ".join(said)}</p>'
-
-    def _pairs(self) -> list[tuple[str, float]]:
-        return list(zip(self.words, self.shares, strict=True))
 
 
 def written_text(words: Sequence[str], shares: Any, *, title: str) -> WrittenText:
@@ -60,17 +51,11 @@ def written_text(words: Sequence[str], shares: Any, *, title: str) -> WrittenTex
         shares: (n,) how much of each word was copied, from 0 to 1.
         title: what the text is.
 
-    Raises:
-        TypeError: `shares` holds no numbers.
-        ValueError: not one share a word, or one outside of 0 to 1.
-
     >>> written_text(["toral", "beat", "mikuno"], [1.0, 0.0, 0.95], title="Summary")
     Summary: [toral] beat [mikuno]
     """
-    given = as_vector(shares, "shares")
+    given = as_vector(shares, "shares", within=(0, 1))
     labels = as_labels(words, "words", given.size, "share")
-    if not ((given >= 0) & (given <= 1)).all():
-        raise ValueError(f"shares: got {given.tolist()}, wanted numbers from 0 to 1")
     return WrittenText(labels, given.tolist(), title)
 
 

@@ -20,9 +20,6 @@ def notebook_lines(first: str, last: str) -> str:
         first: how the first of them begins.
         last: how the last of them begins.
 
-    Raises:
-        ValueError: no line begins like this, or not in this order.
-
     >>> notebook_lines("# Encoder", "encoder_inputs")
     '# Encoder\nencoder_inputs = layers.Input(shape=(max_len_input,))'
     """

@@ -47,11 +47,7 @@ class Trainee:
         self.losses = train(self.model, [self.batch] * steps, _loss, config, progress=False)
 
     def accuracy(self) -> float:
-        """Return the per cent of tokens that are right while the decoder reads what it is given.
-
-        Raises:
-            ValueError: the model was not trained.
-        """
+        """Return the per cent of tokens that are right while the decoder reads what it is given."""
         if self.batch is None:
             raise ValueError("batch: got None, wanted one that the model was trained on: call fit")
         right = self.model(self.batch).argmax(-1) == self.batch.target_out

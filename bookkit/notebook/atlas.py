@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 
 from bookkit.atlas.census import PLAIN, Census, census
-from bookkit.atlas.rows import Atlas, AtlasRow, Missing, load_atlas
+from bookkit.atlas.rows import SAME, Atlas, AtlasRow, Missing, load_atlas
 
 
 class AtlasList:
@@ -26,23 +26,20 @@ class AtlasList:
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{escape(words)}</th>' for words in self.head)
-        body = "".join(f"<tr>{_cells(line)}</tr>" for line in self.lines)
+        body = "".join(
+            f'<tr><th scope="row">{escape(first)}</th>'
+            + "".join(f"<td>{escape(words)}</td>" for words in others)
+            + "</tr>"
+            for first, *others in self.lines
+        )
         return (
             f'<table class="table am-{self.name}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
         )
 
 
-def _cells(line: tuple[str, ...]) -> str:
-    first, *others = map(escape, line)
-    return f'<th scope="row">{first}</th>' + "".join(f"<td>{words}</td>" for words in others)
-
-
 def parity_table(atlas: Atlas | None = None) -> AtlasList:
     """Return how every architecture compares with its reference.
-
-    Args:
-        atlas: the record; by default the package's.
 
     >>> parity_table().head[0]
     'Architecture'
@@ -74,12 +71,8 @@ def _small(number: float) -> str:
     return f"{Decimal(repr(number)).normalize():f}"
 
 
-def disagreements(atlas: Atlas | None = None, *, above: float = 1e-4) -> AtlasList:
+def disagreements(atlas: Atlas | None = None) -> AtlasList:
     """Return the architectures whose reference differs from itself, and by how much.
-
-    Args:
-        atlas: the record; by default the package's.
-        above: largest difference of logits that is rounding.
 
     >>> disagreements().head
     ('Architecture', 'Reference, cached − whole', 'Reference, leak')
@@ -88,18 +81,14 @@ def disagreements(atlas: Atlas | None = None, *, above: float = 1e-4) -> AtlasLi
     lines = [
         (row.name, _small(row.parity.reference_cached), _small(row.parity.reference_leak))
         for row in atlas.rows
-        if max(row.parity.reference_cached, row.parity.reference_leak) > above
+        if max(row.parity.reference_cached, row.parity.reference_leak) > SAME
     ]
     head = ("Architecture", "Reference, cached − whole", "Reference, leak")
     return AtlasList("disagree", head, lines or [("none", "", "")])
 
 
 class CensusTable:
-    """Counts by year as a table with bars; a notebook cell that ends with it shows it.
-
-    Attributes:
-        counted: what is counted.
-    """
+    """Counts by year as a table with bars; a notebook cell that ends with it shows it."""
 
     def __init__(self, counted: Census) -> None:
         self.counted = counted
@@ -155,9 +144,6 @@ _CENSUS_STYLE = (
 def census_table(atlas: Atlas | None = None) -> CensusTable:
     """Return how many architectures of each year have what.
 
-    Args:
-        atlas: the record; by default the package's.
-
     >>> str(census_table()).partition(":")[0]
     'nothing'
     """
@@ -169,9 +155,6 @@ class MissingList:
 
     A name comes once: kinds that share it stand together, and what is known of one of them is said
     of all.
-
-    Attributes:
-        missing: in the order of their names.
     """
 
     def __init__(self, missing: tuple[Missing, ...]) -> None:
@@ -211,9 +194,6 @@ class MissingList:
 
 def missing_list(atlas: Atlas | None = None) -> MissingList:
     """Return the library's architectures that are no rows, with the reason where we know it.
-
-    Args:
-        atlas: the record; by default the package's.
 
     >>> len(missing_list().missing) > 50
     True

@@ -24,9 +24,6 @@ class Gloss:
         glosses: the English for each word; several English words are joined by hyphens.
         translation: the sentence in good English; "" leaves it out.
         language: the language of the sentence, as HTML names it.
-
-    Raises:
-        ValueError: there is not one gloss for each word.
     """
 
     words: tuple[str, ...]
@@ -89,9 +86,6 @@ def gloss(sentence: str, glosses: str, translation: str = "", *, language: str =
         translation: the sentence in good English.
         language: the language of the sentence, as HTML names it.
 
-    Raises:
-        ValueError: there is not one gloss for each word.
-
     >>> gloss("la casa nueva", "the house new", "the new house")
     la   casa   nueva
     the  house  new
@@ -100,12 +94,11 @@ def gloss(sentence: str, glosses: str, translation: str = "", *, language: str =
     return Gloss(tuple(sentence.split()), tuple(glosses.split()), translation, language)
 
 
-def gloss_pair(pair: Pair, *, unlinked: str = "–") -> Gloss:
+def gloss_pair(pair: Pair) -> Gloss:
     """Show the target of a pair with the source words to which its sure links lead.
 
     Args:
         pair: a source, which is English, a target and the links between them.
-        unlinked: stands under a word without a sure link.
 
     >>> gloss_pair(Pair(("the", "red", "house"), ("la", "casa", "roja"),
     ...                 frozenset({(0, 0), (1, 2), (2, 1)})))
@@ -114,7 +107,7 @@ def gloss_pair(pair: Pair, *, unlinked: str = "–") -> Gloss:
     “the red house”
     """
     linked = [
-        "-".join(pair.source[j] for row, j in sorted(pair.sure) if row == i) or unlinked
+        "-".join(pair.source[j] for row, j in sorted(pair.sure) if row == i) or "–"
         for i in range(len(pair.target))
     ]
     return Gloss(tuple(pair.target), tuple(linked), " ".join(pair.source))

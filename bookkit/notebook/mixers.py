@@ -41,11 +41,7 @@ DEFINITIONS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, repr=False)
 class MixerCode:
-    """The code of several kinds of mixers; a cell that ends with it shows each folded.
-
-    Attributes:
-        sources: by what a mixer is called, its code.
-    """
+    """The code of several kinds of mixers; a cell that ends with it shows each folded."""
 
     sources: Mapping[str, Source]
 
@@ -65,9 +61,6 @@ def mixer_code(atlas: Atlas | None = None) -> MixerCode:
 
     First the function that reads like the formula, where it is not repeated from a kind before;
     then what the layer does around it.
-
-    Args:
-        atlas: the record; by default the package's.
 
     >>> list(mixer_code().sources)[0]
     'Attention: AttentionSpec'

@@ -59,9 +59,6 @@ def ruler(claim: Claim) -> str:
     The dashed line is the threshold; the wash beyond it is where the number lies if the claim is
     true.
 
-    Returns:
-        One SVG element, with what it shows in words as its label.
-
     >>> from bookkit.records import Claim
     >>> ruler(Claim(claim="", side="above", unit="s", runs=(4.0, 5.0, 6.0), mean=5.0,
     ...             interval=(2.5, 7.5), prediction=(0.0, 10.0))).count("<text")

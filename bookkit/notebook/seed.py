@@ -8,10 +8,6 @@ def page_seed(base: int = 0) -> int:
 
     A page must come out right for other seeds, too; the shift, 0 where nothing is set, asks it to.
 
-    Raises:
-        TypeError: `base` is not an int.
-        ValueError: the variable is set to something else than a whole number.
-
     >>> page_seed(3) - page_seed()
     3
     """

@@ -19,11 +19,7 @@ _STYLE = (
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """Source code from named modules, as highlighted HTML or as text.
-
-    Attributes:
-        pieces: (module, code) pairs.
-    """
+    """Source code from named modules, as highlighted HTML or as text."""
 
     pieces: tuple[tuple[str, str], ...]
 
@@ -55,9 +51,6 @@ def show_source(obj: Any, *more: Any) -> Source:
     Args:
         obj: what to show.
         more: what to show below it.
-
-    Raises:
-        TypeError: an object has no Python source, as a number or a built-in function.
 
     >>> print(show_source(show_source))
     # bookkit.notebook.source

@@ -40,9 +40,6 @@ def trained(
         training: trains the model and returns the loss of every update.
         anew: train, and leave the file as it is.
         folder: where the file lies.
-
-    Raises:
-        ValueError: the file holds the weights of another model.
     """
     import torch
     from safetensors.torch import load_file, save

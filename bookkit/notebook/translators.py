@@ -91,9 +91,6 @@ def small_translator(
         model: `Seq2Seq`, or a class derived from it that computes something else.
         steps: updates; by default as many as in the study.
 
-    Raises:
-        ValueError: the study has no translator of this kind.
-
     >>> small_translator("none", small_task(6), steps=1).model.config.attention
     'none'
     """

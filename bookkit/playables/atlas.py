@@ -7,7 +7,7 @@ from typing import Any
 from bookkit.atlas.block import draw_block, legend, letters_of
 from bookkit.atlas.census import PLAIN, WORDS
 from bookkit.atlas.kinds import Reach
-from bookkit.atlas.rows import Atlas, AtlasRow, Parity, load_atlas
+from bookkit.atlas.rows import SAME, Atlas, AtlasRow, Parity, load_atlas
 from bookkit.atlas.shapes import STRIPES
 from bookkit.atlas.unusual import unusual
 from bookkit.atlas.words import ITEMSIZE, LENGTH, Facts, describe, in_bytes
@@ -18,10 +18,6 @@ def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
     """Show the architectures by year; the reader picks what some of them have.
 
     Without scripts it shows all names, and `census` has the numbers.
-
-    Args:
-        atlas: the record; by default the package's.
-        caption: the words below it.
 
     >>> atlas_census()
     The architectures of the atlas by year: a drawing to play with.
@@ -52,17 +48,10 @@ def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
     return [mark for mark in WORDS if mark in there]
 
 
-def atlas_table(
-    atlas: Atlas | None = None, *, code: str = "#the-code-of-the-mixers", caption: str = ""
-) -> Playable:
+def atlas_table(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
     """Show every architecture as a row to filter and to sort, which opens into its drawing.
 
     Without scripts the table is whole, and rows do not open.
-
-    Args:
-        atlas: the record; by default the package's.
-        code: where the page shows the code of the mixers.
-        caption: the words below it.
 
     >>> atlas_table()
     The atlas as a table: a drawing to play with.
@@ -76,17 +65,13 @@ def atlas_table(
         marks=_present(rows),
         plain=PLAIN,
         library=atlas.address(rows[0][0]).partition("transformers/models")[0],
-        code=code,
+        code="#the-code-of-the-mixers",
         rows=[_row(row, facts) for row, facts in rows],
     )
 
 
 class AtlasWords:
-    """What each counted word means; a notebook cell that ends with it shows the list.
-
-    Attributes:
-        words: those that are explained.
-    """
+    """What each counted word means; a notebook cell that ends with it shows the list."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
@@ -129,26 +114,18 @@ def _bar(reach: Reach | None) -> str:
     return f'<svg class="am-atlas-bar" viewBox="0 0 34 8" aria-hidden="true">{path}</svg>'
 
 
-def atlas_words(atlas: Atlas | None = None) -> AtlasWords:
+def atlas_words() -> AtlasWords:
     """Return what the words mean that tell architectures apart, each with the bar of its layers.
-
-    Args:
-        atlas: the record; by default the package's.
 
     >>> str(atlas_words()).partition(":")[0]
     'nothing'
     """
-    atlas = load_atlas() if atlas is None else atlas
-    return AtlasWords((PLAIN, *_present([(row, describe(row.spec)) for row in atlas.rows])))
+    rows = [(row, describe(row.spec)) for row in load_atlas().rows]
+    return AtlasWords((PLAIN, *_present(rows)))
 
 
 class AtlasDrawing:
-    """The drawing of one architecture; a notebook cell that ends with it shows it.
-
-    Attributes:
-        row: the architecture.
-        caption: the words below.
-    """
+    """The drawing of one architecture; a notebook cell that ends with it shows it."""
 
     def __init__(self, row: AtlasRow, caption: str = "") -> None:
         self.row, self.caption = row, caption
@@ -165,10 +142,6 @@ class AtlasDrawing:
 
 def atlas_drawing(model_type: str, *, caption: str = "") -> AtlasDrawing:
     """Return the drawing of one architecture of the atlas.
-
-    Args:
-        model_type: as config.json calls it.
-        caption: the words below it.
 
     Raises:
         KeyError: there is none of this name.
@@ -231,16 +204,16 @@ def parity_words(parity: Parity) -> Iterable[str]:
         "At toy size its logits equal those of the reference"
         f" to {one_part_in(parity.difference, parity.size)}."
     )
-    if parity.cached <= _SAME:
+    if parity.cached <= SAME:
         yield "Reading with a cache gives the same as reading at once."
     else:
         yield f"With a cache its logits differ by up to {parity.cached:g}."
-    if parity.reference_cached > _SAME:
+    if parity.reference_cached > SAME:
         yield (
             "The reference differs from itself: with its cache its logits are up to"
             f" {parity.reference_cached:g} away from those without."
         )
-    if parity.reference_leak > _SAME:
+    if parity.reference_leak > SAME:
         yield (
             "In the reference a change of later tokens moves earlier logits by up to"
             f" {parity.reference_leak:g}."
@@ -252,10 +225,6 @@ def parity_words(parity: Parity) -> Iterable[str]:
             f"Our cache holds {parity.bytes:,} bytes, and that of the reference"
             f" {parity.reference_bytes:,}."
         )
-
-
-_SAME = 1e-4
-"""Logits that differ by less are equal but for rounding in another order."""
 
 
 def one_part_in(difference: float, size: float) -> str:

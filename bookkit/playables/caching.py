@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import FINITE, as_labels, as_matrix, in_span
 from bookkit.playables.playable import Playable, playable
 
 RULES = ("causal", "window", "window and first word", "both ways", "offset forgotten")
@@ -19,8 +17,6 @@ def growing_cache(
     prompt: int = 3,
     window: int = 3,
     step: int = 1,
-    rule: str = "causal",
-    cached: bool = True,
     caption: str = "",
 ) -> Playable:
     """Show two layers of attention that read a prompt and then one word at a time.
@@ -37,29 +33,15 @@ def growing_cache(
         prompt: how many words are read at once at first; at least one more follows.
         window: how many words a query sees in the rules with a window, its own the last of them.
         step: to begin with; 0 is the prompt, and each further step reads a word.
-        rule: to begin with, one of `RULES`.
-        cached: begin with the cache.
-        caption: the words below it.
-
-    Raises:
-        TypeError: `vectors` holds no numbers.
-        ValueError: words and vectors disagree, or a setting is none of the controls'.
 
     >>> growing_cache(["the", "new", "house"], [[0, 1], [1, 1], [2, 0]], prompt=1, step=2)
     A cache that grows: a drawing to play with.
     """
-    matrix = as_matrix(vectors, "vectors").astype(np.float64)
+    matrix = as_matrix(vectors, "vectors", 2, within=FINITE)
     labels = as_labels(words, "words", len(matrix), "vector")
-    if matrix.shape[1] != 2 or not np.isfinite(matrix).all():
-        raise ValueError(f"vectors: got shape {matrix.shape}, wanted (n, 2) finite numbers")
-    if not 1 <= prompt < len(labels):
-        raise ValueError(f"prompt: got {prompt}, wanted 1 to {len(labels) - 1}")
-    if not 0 <= step <= len(labels) - prompt:
-        raise ValueError(f"step: got {step}, wanted 0 to {len(labels) - prompt}")
-    if window < 1:
-        raise ValueError(f"window: got {window}, wanted at least 1")
-    if rule not in RULES:
-        raise ValueError(f"rule: got {rule!r}, wanted one of {', '.join(RULES)}")
+    in_span(prompt, "prompt", 1, len(labels) - 1)
+    in_span(step, "step", 0, len(labels) - prompt)
+    in_span(window, "window", 1, len(labels))
     return playable(
         "growing-cache",
         "A cache that grows",
@@ -70,6 +52,6 @@ def growing_cache(
         window=window,
         rules=[f"window of {window}" if one == "window" else one for one in RULES],
         step=step,
-        rule=RULES.index(rule),
-        cached=cached,
+        rule=0,
+        cached=True,
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bookkit.inputs import one_of
 from bookkit.playables.playable import Playable, playable
-from companion.contracts import contract
 
 if TYPE_CHECKING:
     from companion.models.atlas.kept import Kept
@@ -74,42 +74,23 @@ def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
     return ModelCost(name, title, layers, outer_weights(spec))
 
 
-@contract(length=">= 1", batch_size=">= 1")
-def calculator(
-    models: Iterable[ModelCost],
-    *,
-    shown: str,
-    length: int = 32_768,
-    batch_size: int = 1,
-    caption: str = "",
-) -> Playable:
+def calculator(models: Iterable[ModelCost], *, shown: str, caption: str = "") -> Playable:
     """Show what a model keeps of texts, and let a reader choose the model or paste its config.json.
 
     Args:
         models: the models to choose from.
         shown: model_type of the one that is shown first.
-        length: tokens of each text at first; one of `LENGTHS`.
-        batch_size: number of texts at first.
-        caption: the words below it.
-
-    Raises:
-        ValueError: no model of that name, or a length that the slider does not offer.
     """
     models = list(models)
-    first = next((model for model in models if model.name == shown), None)
-    if first is None:
-        raise ValueError(f"shown: got {shown!r}, wanted one of {[model.name for model in models]}")
-    if length not in LENGTHS:
-        raise ValueError(f"length: got {length}, wanted one of {LENGTHS}")
     return playable(
         "calculator",
         "What a model keeps of a text",
         caption=caption,
         models=[_plain(model) for model in models],
-        shown=models.index(first),
+        shown=one_of(shown, "shown", [model.name for model in models]),
         lengths=LENGTHS,
-        length=LENGTHS.index(length),
-        batch=batch_size,
+        length=LENGTHS.index(32_768),
+        batch=1,
         precisions=list(PRECISIONS.items()),
         precision=list(PRECISIONS).index("bfloat16"),
     )

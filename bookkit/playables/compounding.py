@@ -1,10 +1,6 @@
 """Whole sentences against single words: a chance per word that the reader sets, by length."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bookkit.inputs import as_vector
 from bookkit.playables.playable import Playable, playable
@@ -23,13 +19,7 @@ Bins = Sequence[tuple[int, int]]
 
 @contract(longest=">= 1")
 def compounding(
-    bins: Bins,
-    exact: Series,
-    bleu: Series,
-    *,
-    longest: int,
-    chance: float = 95.0,
-    caption: str = "",
+    bins: Bins, exact: Series, bleu: Series, *, longest: int, caption: str = ""
 ) -> Playable:
     """Show by length how many sentences come out whole, beside words that fail independently.
 
@@ -42,13 +32,6 @@ def compounding(
         exact: for two translators by name, sentences without a mistake in every group, in percent.
         bleu: for the same two, BLEU in every group.
         longest: the longest sentences of the training.
-        chance: p to begin with, in percent; one of `CHANCES`.
-        caption: the words below it.
-
-    Raises:
-        TypeError: `exact` or `bleu` holds no numbers.
-        ValueError: not two translators, not one number from 0 to 100 a group, groups that do not
-            grow, or a chance between the steps of the slider.
 
     >>> numbers = {"with attention": [100, 90], "without": [99, 8]}
     >>> compounding([(1, 5), (26, 30)], numbers, numbers, longest=30)
@@ -61,9 +44,6 @@ def compounding(
     edges = [edge for pair in bins for edge in pair]
     if not edges or any(low > high for low, high in bins) or edges != sorted(edges):
         raise ValueError(f"bins: got {list(bins)}, wanted groups from short to long")
-    if chance not in CHANCES:
-        steps = ", ".join(f"{percent:g}" for percent in CHANCES)
-        raise ValueError(f"chance: got {chance!r}, wanted one of {steps}")
     return playable(
         "compounding",
         "Whole sentences and single words, by length",
@@ -71,17 +51,10 @@ def compounding(
         bins=bins,
         names=list(exact),
         values=[
-            [_percent(series[kind], name, len(bins)) for kind in exact]
+            [as_vector(series[kind], name, len(bins), within=(0, 100)) for kind in exact]
             for name, series in (("exact", exact), ("bleu", bleu))
         ],
         longest=longest,
         chances=CHANCES,
-        chance=CHANCES.index(chance),
+        chance=CHANCES.index(95.0),
     )
-
-
-def _percent(values: Any, name: str, count: int) -> NDArray[np.float64]:
-    given = as_vector(values, name, count)
-    if not ((given >= 0) & (given <= 100)).all():
-        raise ValueError(f"{name}: got {given.tolist()}, wanted numbers from 0 to 100")
-    return given

@@ -1,5 +1,6 @@
 /* Two trained heads that copy: a text to change, and heads to switch off. */
 import { argmax, button, dot, h, num, panel, range, reset, slider, softmax, sum, tick, unseen } from "./kit.js";
+import { linear, rotate } from "./story-model.js";
 
 export const lines = [3, 5];
 
@@ -14,24 +15,18 @@ export const controls = (data, at) => panel(at, "Change the text, and switch hea
 
 /* A Transformer of two layers with one head each, and no feed-forward layers; one that is off adds nothing. */
 function run(weights, base, tokens, on) {
-  const project = (matrix, x) => matrix.map((row) => dot(row, x));
   const norm = (name, x) => {
     const mean = sum(x) / x.length;
     const spread = Math.sqrt(sum(x.map((value) => (value - mean) ** 2)) / x.length + 1e-5);
     return x.map((value, i) => ((value - mean) / spread) * weights[`${name}.weight`][i] + weights[`${name}.bias`][i]);
   };
-  const rotate = (x, position) => x.map((value, i) => { // turns the pairs (i, i + half) of a head
-    const half = x.length / 2;
-    const angle = position * base ** (-(i % half) / half);
-    return value * Math.cos(angle) + (i < half ? -x[i + half] : x[i - half]) * Math.sin(angle);
-  });
   const attend = (layer, stream) => {
     const of = (part) => weights[`decoder.blocks.${layer}.self_attention.${part}_proj.weight`];
     const read = stream.map((x) => norm(`decoder.blocks.${layer}.self_residual.norm`, x));
-    const [queries, keys] = ["query", "key"].map((part) => read.map((x, i) => rotate(project(of(part), x), i)));
-    const values = read.map((x) => project(of("value"), x));
+    const [queries, keys] = ["query", "key"].map((part) => read.map((x, i) => rotate(linear(of(part), x), i, base)));
+    const values = read.map((x) => linear(of("value"), x));
     const looks = queries.map((query, i) => softmax(keys.map((key) => dot(query, key) / Math.sqrt(query.length)), keys.map((_, j) => j <= i)));
-    return { looks, outputs: looks.map((row) => project(of("output"), values[0].map((_, c) => sum(row.map((weight, j) => weight * values[j][c]))))) };
+    return { looks, outputs: looks.map((row) => linear(of("output"), values[0].map((_, c) => sum(row.map((weight, j) => weight * values[j][c]))))) };
   };
   let stream = tokens.map((token) => weights["embedding.words.weight"][token]);
   const seen = on.map((works, layer) => {
@@ -40,7 +35,7 @@ function run(weights, base, tokens, on) {
     stream = stream.map((x, i) => x.map((value, c) => value + outputs[i][c]));
     return looks;
   });
-  return { seen, chances: stream.map((x) => softmax(project(weights["output.vectors.weight"], norm("decoder.norm", x)))) };
+  return { seen, chances: stream.map((x) => softmax(linear(weights["output.vectors.weight"], norm("decoder.norm", x)))) };
 }
 
 export function model({ weights, base, size }, { text, length, first, second }) {

@@ -120,31 +120,13 @@ def copier_view(text: str, on: Sequence[bool] = (True, True)) -> CopierView:
     return CopierView(looks, logits[0].softmax(-1).numpy())
 
 
-def repeated(block: str, length: int) -> str:
-    """Return the first letters of a block, repeated to the length of the text.
-
-    >>> repeated("cgkxpqa", 5)
-    'cgkxpcgkxpcgkx'
-    """
-    return (block[:length] * LENGTH)[:LENGTH]
-
-
-@contract(length=">= 4 and <= 7", position=">= 0 and < 14")
-def heads_that_copy(
-    block: str, *, length: int = 7, position: int = 9, caption: str = ""
-) -> Playable:
+def heads_that_copy(block: str, *, caption: str = "") -> Playable:
     """Show where two trained heads look in a repeated text, and what they predict.
 
     The reader picks a letter, changes it, changes the length of the block, and switches heads off.
 
     Args:
         block: seven different letters; the text repeats the first of them.
-        length: how many of them are repeated at first.
-        position: the letter that is picked at first.
-        caption: the words below.
-
-    Raises:
-        ValueError: the block is none.
 
     >>> heads_that_copy("kitchen")
     Two heads that copy: a drawing to play with.
@@ -153,7 +135,7 @@ def heads_that_copy(
         raise ValueError(f"block: got {block!r}, wanted {LONGEST} different letters from a to z")
     return playable(
         "copying-heads", "Two heads that copy", caption=caption,
-        block=[LETTERS.index(letter) for letter in block], length=length, position=position,
+        block=[LETTERS.index(letter) for letter in block], length=LONGEST, position=9,
         size=LENGTH, shortest=SHORTEST, longest=LONGEST, letters=LETTERS, base=BASE,
         weights={
             name: weight.get("values") or {**weight, "bits": "int8"}

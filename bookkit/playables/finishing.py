@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,18 +46,15 @@ def finish_story(
     Args:
         beginnings: words with a space between them, all known to the model; the first is shown.
         written: how many of the likeliest words the model has added at first.
-        caption: the words below.
-
-    Raises:
-        TypeError: `beginnings` is a string.
-        ValueError: there is no beginning, an empty one, or a word that the model does not know.
 
     >>> finish_story(["a king sings"])
     A story to finish: a drawing to play with.
     """
     if isinstance(beginnings, str):
         raise TypeError(f"beginnings: got the string {beginnings!r}, wanted a sequence of them")
-    known = _vocabulary()
+    from bookkit.playables.weights import load_language_model
+
+    known = list(load_language_model(MODEL)[1].tokens)
     for beginning in beginnings:
         unknown = [word for word in beginning.split() if word not in known]
         if unknown or not beginning.split():
@@ -77,13 +73,6 @@ def finish_story(
         end=END_SIGN,
         **_model(),
     )
-
-
-@cache
-def _vocabulary() -> list[str]:
-    from bookkit.playables.weights import load_language_model
-
-    return list(load_language_model(MODEL)[1].tokens)
 
 
 def _model() -> dict[str, Any]:

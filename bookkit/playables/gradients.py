@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from bookkit.inputs import as_labels, as_matrix, as_vector
 from bookkit.playables.playable import Playable, playable
 
@@ -27,32 +25,22 @@ def gradient_flow(
         query: (d,) the query, at most four numbers.
         memory: (k, d) keys and values in one.
         wanted: (d,) what the blend should have been.
-        caption: the words below it.
-
-    Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: shapes disagree, a number is beyond `MOST`, or the width is above four.
 
     >>> gradient_flow(["new", "house"], [1, 1], [[1, 1], [2, 0]], [1, 1])
     An attention with its gradients: a drawing to play with.
     """
-    rows = as_matrix(memory, "memory")
+    span = (-MOST, MOST)
+    rows = as_matrix(memory, "memory", within=span)
     d = rows.shape[1]
     if d > _WIDEST:
         raise ValueError(f"memory: got width {d}, wanted at most {_WIDEST}")
-    vectors = {
-        "query": as_vector(query, "query", d),
-        "memory": rows,
-        "wanted": as_vector(wanted, "wanted", d),
-    }
-    for name, numbers in vectors.items():
-        if not np.all(np.abs(numbers) <= MOST):  # NaN is refused, too
-            raise ValueError(f"{name}: got {numbers.tolist()}, wanted numbers up to {MOST:g}")
     return playable(
         "gradient-flow",
         "An attention with its gradients",
         caption=caption,
         words=as_labels(words, "words", len(rows), "row of the memory"),
-        **vectors,
+        query=as_vector(query, "query", d, within=span),
+        memory=rows,
+        wanted=as_vector(wanted, "wanted", d, within=span),
         most=MOST,
     )

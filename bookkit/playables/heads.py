@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.inputs import Numbers, as_labels, as_numbers
+from bookkit.inputs import Numbers, all_within, as_labels, as_numbers, in_span
 from bookkit.playables.playable import Playable, playable
 
 FAINT = 0.02
@@ -27,8 +27,6 @@ def head_viewer(
     head: int = 0,
     query: int | None = None,
     layer_name: str = "layer",
-    layer_names: Sequence[str] | None = None,
-    caption: str | None = None,
 ) -> Playable:
     """Show attention weights as lines between tokens; the reader chooses the layer and the head.
 
@@ -46,13 +44,6 @@ def head_viewer(
         head: which head is shown first, from 0.
         query: which token on the left is followed alone at first, from 0; None means none.
         layer_name: what a layer is called, as "block".
-        layer_names: what each layer is called; by default 1, 2 and so on.
-        caption: the words below; by default what a line means and what is left out.
-
-    Raises:
-        TypeError: `weights` holds no numbers.
-        ValueError: shapes, numbers of labels, layer or head do not agree, weights are not from 0
-            to 1, a row sums to more than 1, or there are more than 100 000 weights.
 
     >>> head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
     Who looks at whom: a drawing to play with.
@@ -61,23 +52,19 @@ def head_viewer(
     layers, heads, q_len, k_len = given.shape
     left = as_labels(queries, "queries", q_len, "query")
     right = as_labels(queries if keys is None else keys, "keys", k_len, "key")
-    names = [str(number) for number in range(1, layers + 1)] if layer_names is None else layer_names
-    names = as_labels(names, "layer_names", layers, "layer")
-    chosen = (("layer", layer, layers), ("head", head, heads), ("query", query or 0, q_len))
-    for name, index, length in chosen:
-        if not 0 <= index < length:
-            raise ValueError(f"{name}: got {index}, wanted 0 to {length - 1}")
+    in_span(layer, "layer", 0, layers - 1)
+    in_span(head, "head", 0, heads - 1)
+    in_span(query or 0, "query", 0, q_len - 1)
     return playable(
         "head-viewer",
         label,
-        caption=caption
-        or f"The thicker a line, the more the {query_name} token looks at the {key_name} token. "
-        f"Weights below {FAINT} have no line.",
+        caption=f"The thicker a line, the more the {query_name} token looks at the {key_name} "
+        f"token. Weights below {FAINT} have no line.",
         weights=given,
         queries=left,
         keys=right,
         names=[query_name, key_name],
-        layers=names,
+        layers=[str(number) for number in range(1, layers + 1)],
         layerName=layer_name.capitalize(),
         layer=layer,
         head=head,
@@ -98,9 +85,7 @@ def _as_heads(weights: Any) -> Numbers:
         raise ValueError(
             f"weights: got {given.size} numbers, wanted at most {_MOST_WEIGHTS}: choose some heads"
         )
-    if not ((given >= 0) & (given <= 1 + _SLACK)).all():
-        low, high = given.min(), given.max()
-        raise ValueError(f"weights: got {low:.3g} to {high:.3g}, wanted numbers from 0 to 1")
+    all_within(given, "weights", (0, 1 + _SLACK))
     if (largest := given.sum(-1).max()) > 1 + _SLACK:
         raise ValueError(f"weights: got a row with the sum {largest:.4g}, wanted at most 1")
     return given

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from bookkit.inputs import as_labels, as_vector
+from bookkit.inputs import FINITE, as_labels, as_vector, one_of
 from bookkit.playables.playable import Playable, playable
 from companion.attention import masked_softmax
 
@@ -36,48 +34,27 @@ SHIFTS = (
     0, 5, 7, 8, 9, 10, 11, 12, 15, 20, 40, 60, 80, 84, 85, 86, 87, 88, 90, 100, 150, 200, 255, 300,
 )  # fmt: skip
 """What can be added to all scores: close together where a type comes to its end."""
-_NAMES = tuple(one.name for one in TYPES)
 
 
 def narrow_softmax(
-    names: Sequence[str],
-    scores: Any,
-    *,
-    shift: int = 0,
-    kind: str = "float16",
-    safe: bool = False,
-    caption: str = "",
+    names: Sequence[str], scores: Any, *, shift: int = 0, caption: str = ""
 ) -> Playable:
     """Show the steps of a softmax, each of them rounded to a type of numbers.
 
-    The steps are the scores as they are stored, the largest subtracted from them if `safe`, the
-    exponentials, their sum, one term after the other, and the weights. Dotted outlines are the
-    weights without any rounding.
+    The steps are the scores as they are stored, the largest subtracted from them where the reader
+    wants it, the exponentials, their sum, one term after the other, and the weights. Dotted
+    outlines are the weights without any rounding.
 
     Args:
         names: (k,) what the keys are called.
         scores: (k,) scores, before anything is added.
         shift: what is added to all scores to begin with, one of `SHIFTS`.
-        kind: the type to begin with: float32, float16 or bfloat16.
-        safe: begin with the largest score subtracted.
-        caption: the words below it.
-
-    Raises:
-        TypeError: `scores` holds no numbers.
-        ValueError: fewer than two scores, one that is not finite, not one name each, or a shift or
-            type that the controls do not have.
 
     >>> narrow_softmax(["new", "house"], [2.0, 1.0], shift=10)
     A softmax in narrow numbers: a drawing to play with.
     """
-    given = as_vector(scores, "scores")
-    if given.size < 2 or not np.isfinite(given).all():
-        raise ValueError(f"scores: got {given.tolist()}, wanted two or more finite numbers")
+    given = as_vector(scores, "scores", within=FINITE)
     labels = as_labels(names, "names", given.size, "score")
-    if shift not in SHIFTS:
-        raise ValueError(f"shift: got {shift!r}, wanted one of {', '.join(map(str, SHIFTS))}")
-    if kind not in _NAMES:
-        raise ValueError(f"kind: got {kind!r}, wanted one of {', '.join(_NAMES)}")
     return playable(
         "narrow-softmax",
         "A softmax in narrow numbers",
@@ -87,7 +64,7 @@ def narrow_softmax(
         exact=masked_softmax(given[None])[0],
         kinds=[one._asdict() for one in TYPES],
         shifts=SHIFTS,
-        shift=SHIFTS.index(shift),
-        kind=_NAMES.index(kind),
-        safe=bool(safe),
+        shift=one_of(shift, "shift", SHIFTS),
+        kind=1,
+        safe=False,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import FINITE, as_labels, as_matrix
 from bookkit.playables.playable import Playable, playable
 
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
@@ -36,24 +36,17 @@ def next_word(
         beginnings: (m,) the beginnings to choose from.
         logits: (m, n) what the model gives every next word.
         possible: (m, n) True where the word can come next.
-        caption: the words below.
-
-    Raises:
-        TypeError: `logits` holds no numbers.
-        ValueError: shapes disagree, a logit is not finite, or there are too few words for the bars.
 
     >>> import numpy as np
     >>> next_word([f"w{n}" for n in range(13)], ["so"], np.arange(13.0)[None], np.ones((1, 13)))
     What the next word is drawn from: a drawing to play with.
     """
-    given = as_matrix(logits, "logits")
+    given = as_matrix(logits, "logits", within=FINITE)
     labels = as_labels(words, "words", given.shape[1], "column")
     begun = as_labels(beginnings, "beginnings", given.shape[0], "row")
     right = np.asarray(possible, dtype=bool)
     if right.shape != given.shape:
         raise ValueError(f"possible: got shape {right.shape}, wanted {given.shape}, as logits")
-    if not np.isfinite(given).all():
-        raise ValueError("logits: got one that is not finite, wanted finite numbers")
     if len(labels) <= ROWS:
         raise ValueError(f"words: got {len(labels)}, wanted more than {ROWS}")
     return playable(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bookkit.inputs import Numbers, as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix, in_span
 from bookkit.playables.playable import Playable, playable
 
 
@@ -30,24 +30,21 @@ def word_order(
         key_weight: (2, d).
         value_weight: (2, 2): results lie in the plane of the words.
         chosen: the word whose weights are shown at first.
-        caption: the words below.
-
-    Raises:
-        TypeError: an array holds no numbers.
-        ValueError: shapes and words disagree, a word occurs twice, or `chosen` is none of them.
 
     >>> same = [[1.0, 0.0], [0.0, 1.0]]
     >>> word_order(["new", "house"], [[1.0, 1.0], [2.0, 0.0]], same, same, same, chosen=1)
     Self-attention on words to move: a drawing to play with.
     """
-    given = as_matrix(vectors, "vectors")
+    given = as_matrix(vectors, "vectors", 2)
     names = as_labels(words, "words", len(given), "vector")
     weights = {
         "query_weight": as_matrix(query_weight, "query_weight"),
         "key_weight": as_matrix(key_weight, "key_weight"),
-        "value_weight": as_matrix(value_weight, "value_weight"),
+        "value_weight": as_matrix(value_weight, "value_weight", 2),
     }
-    _check(names, given, weights["value_weight"], chosen)
+    if len(set(names)) < len(names):
+        raise ValueError(f"words: got {names}, wanted different ones")
+    in_span(chosen, "chosen", 0, len(names) - 1)
     return playable(
         "word-order",
         "Self-attention on words to move",
@@ -57,14 +54,3 @@ def word_order(
         chosen=chosen,
         **{name.removesuffix("_weight"): given @ matrix for name, matrix in weights.items()},
     )
-
-
-def _check(names: list[str], vectors: Numbers, value_weight: Numbers, chosen: int) -> None:
-    if vectors.shape[1] != 2:
-        raise ValueError(f"vectors: got shape {vectors.shape}, wanted (n, 2)")
-    if value_weight.shape[1] != 2:
-        raise ValueError(f"value_weight: got shape {value_weight.shape}, wanted (2, 2)")
-    if len(set(names)) < len(names):
-        raise ValueError(f"words: got {names}, wanted different ones")
-    if not 0 <= chosen < len(names):
-        raise ValueError(f"chosen: got {chosen}, wanted 0 to {len(names) - 1}")

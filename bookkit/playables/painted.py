@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import FINITE, as_labels, as_matrix, in_span, one_of
 from bookkit.playables.playable import Playable, playable
 
 
@@ -38,9 +38,7 @@ def paint_mask(
     answers: Sequence[int | None] = (),
     puzzles: Sequence[MaskPuzzle] = (),
     flip: bool = False,
-    label: str = "A mask to paint",
-    caption: str = "Each row is a softmax over the keys that its query may look at: the weights of "
-    "one query. Hatched cells are not allowed.",
+    caption: str = "",
 ) -> Playable:
     """Show the weights of every query as a table; the reader paints who may look at whom.
 
@@ -58,35 +56,27 @@ def paint_mask(
             and a line counts the rings that the mask allows. Empty for no rings.
         puzzles: masks that the reader is asked to paint.
         flip: whether a button turns the mask upside down.
-        label: what is shown, in a few words.
-        caption: the words below.
-
-    Raises:
-        TypeError: `scores` holds no numbers, or a mask is not boolean.
-        ValueError: shapes or numbers of labels do not agree, a score is not finite, there is no
-            mask, or a note, an answer or a puzzle names what is not there.
 
     >>> from companion import causal_mask
     >>> paint_mask([[0.0, 0.0], [0.0, 0.0]], ["I", "am"], masks={"causal": causal_mask(2)},
     ...            answers=[1, None])
     A mask to paint: a drawing to play with.
     """
-    given = as_matrix(scores, "scores")
-    if not np.isfinite(given).all():
-        raise ValueError(
-            "scores: got numbers that are not finite, wanted masks for what is blocked"
-        )
+    given = as_matrix(scores, "scores", within=FINITE)
     rows = as_labels(queries, "queries", given.shape[0], "query")
     columns = as_labels(queries if keys is None else keys, "keys", given.shape[1], "key")
     if not masks:
         raise ValueError("masks: got none, wanted at least one")
     notes = notes or {}
-    if unknown := sorted(notes.keys() - masks.keys()):
-        raise ValueError(f"notes: got one on {unknown[0]!r}, wanted names of masks")
-    allowed = {name: _as_mask(mask, name, given.shape) for name, mask in masks.items()}
+    for name in notes:
+        one_of(name, "notes", masks)
+    if answers and len(answers) != len(rows):
+        raise ValueError(f"answers: got {len(answers)}, wanted {len(rows)}, one for every query")
+    for key in answers:
+        in_span(key or 0, "answers", 0, len(columns) - 1)
     return playable(
         "paint-mask",
-        label,
+        "A mask to paint",
         caption=caption,
         scores=given,
         queries=rows,
@@ -99,32 +89,18 @@ def paint_mask(
             }
             for name, mask in masks.items()
         ],
-        answers=_as_answers(answers, given.shape) or [None] * len(rows),
-        puzzles=[_as_puzzle(one, list(allowed), given.shape) for one in puzzles],
+        answers=list(answers) or [None] * len(rows),
+        puzzles=[
+            {
+                "name": puzzle.name,
+                "question": puzzle.question,
+                "begin": one_of(puzzle.begin, "puzzles", masks),
+                "allowed": _as_mask(puzzle.goal, puzzle.name, given.shape),
+            }
+            for puzzle in puzzles
+        ],
         flips=flip,
     )
-
-
-def _as_answers(answers: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
-    given = list(answers)
-    if given and len(given) != shape[0]:
-        raise ValueError(f"answers: got {len(given)}, wanted {shape[0]}, one for every query")
-    for key in given:
-        if key is not None and not 0 <= key < shape[1]:
-            raise ValueError(f"answers: got {key}, wanted a key from 0 to {shape[1] - 1}")
-    return given
-
-
-def _as_puzzle(puzzle: MaskPuzzle, names: list[str], shape: tuple[int, ...]) -> dict[str, Any]:
-    if puzzle.begin not in names:
-        wanted = f"wanted one of {', '.join(names)}"
-        raise ValueError(f"puzzles: {puzzle.name!r} begins with {puzzle.begin!r}, {wanted}")
-    return {
-        "name": puzzle.name,
-        "question": puzzle.question,
-        "begin": names.index(puzzle.begin),
-        "allowed": _as_mask(puzzle.goal, puzzle.name, shape),
-    }
 
 
 def _as_mask(mask: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int_]:

@@ -26,6 +26,7 @@ KIT = "kit"
 STORED = "BOOKKIT_STORED"
 """Set in the environment of a kernel whose outputs are kept: they hold no script."""
 
+_SHARED = {"atlas": ("reach", "rows"), "census": ("reach",), "register": ("rows",)}  # styles
 _DIGITS = 9  # more than are shown, and fewer than differ from processor to processor
 _LONGEST_LIST = 512  # numbers; longer arrays are packed as float32
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";\n', re.MULTILINE)
@@ -42,9 +43,6 @@ class Playable:
         label: what it is, in a few words.
         caption: the words below it; none by default.
         data: what its module reads, as JSON.
-
-    Raises:
-        ValueError: there is no such module, a text is empty, or `data` is no JSON.
     """
 
     name: str
@@ -145,7 +143,8 @@ def script_of(name: str) -> str:
 @cache
 def style_of(*names: str) -> str:
     """Return the style of the kit, and those of these playables that have one of their own."""
-    files = [FOLDER / f"{name}.css" for name in (KIT, *names)]
+    shared = dict.fromkeys(one for name in names for one in _SHARED.get(name, ()))
+    files = [FOLDER / f"{name}.css" for name in (KIT, *shared, *names)]
     texts = [_COMMENT.sub("", one.read_text(encoding="utf-8")) for one in files if one.is_file()]
     lines = (line.strip() for line in "\n".join(texts).splitlines())
     return "\n".join(line for line in lines if line)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import as_labels, as_matrix, in_span, links_inside
 from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
 
@@ -34,12 +34,6 @@ def shifted_map(
             moved up.
         sentences: how many sentences that is measured on.
         glosses: what each of the q words means; empty for none.
-        caption: the words below.
-
-    Raises:
-        TypeError: `weights` holds no numbers.
-        ValueError: shapes, numbers of labels or links do not agree, or `wrong` holds other numbers
-            than percentages.
 
     >>> shifted_map([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]], ["casa", "roja"], ["red", "house"],
     ...             [(0, 1), (1, 0)], wrong=(4.8, 98.0), sentences=150)
@@ -50,13 +44,8 @@ def shifted_map(
     rows = as_labels(queries, "queries", q_len, "query")
     columns = as_labels(keys, "keys", k_len, "key")
     meanings = as_labels(glosses, "glosses", q_len, "query") if glosses else []
-    right = sorted(links)
-    for row, column in right:
-        if not (0 <= row < q_len and 0 <= column < k_len):
-            wanted = f"(query, key) inside {(q_len, k_len)}"
-            raise ValueError(f"links: got {(row, column)}, wanted {wanted}")
-    if not all(0 <= percent <= 100 for percent in wrong):
-        raise ValueError(f"wrong: got {wrong}, wanted two numbers from 0 to 100")
+    for percent in wrong:
+        in_span(percent, "wrong", 0, 100)
     return playable(
         "shifted-map",
         "A map of attention to move",
@@ -65,7 +54,7 @@ def shifted_map(
         queries=rows,
         keys=columns,
         glosses=meanings,
-        links=right,
+        links=links_inside(links, "links", (q_len, k_len), "query, key"),
         wrong=wrong,
         sentences=sentences,
     )

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from bookkit.inputs import as_labels, as_vector
+from bookkit.inputs import FINITE, as_labels, as_vector, one_of
 from bookkit.playables.playable import Playable, playable
 
 # The series R20 of ISO 3 from 0.1 to 10: nearly even steps of a logarithm that meet 2, 4 and 8, the
@@ -18,15 +16,7 @@ TEMPERATURES = (*(round(number / 10, 3) for number in _DECADE), *_DECADE, 10.0)
 WIDTHS = tuple(2**power for power in range(10))
 
 
-def softmax_explorer(
-    names: Sequence[str],
-    scores: Any,
-    *,
-    width: int = 64,
-    temperature: float = 1.0,
-    divided: bool = False,
-    caption: str = "",
-) -> Playable:
+def softmax_explorer(names: Sequence[str], scores: Any, *, width: int = 64) -> Playable:
     """Show the weights of some keys and their derivatives, by width, scale and temperature.
 
     Scores of a width d are the given ones times sqrt(d): so much do dot products of vectors with
@@ -37,39 +27,20 @@ def softmax_explorer(
         names: (k,) what the keys are called.
         scores: (k,) scores at width 1.
         width: the width d to begin with, one of `WIDTHS`.
-        temperature: the temperature to begin with, one of `TEMPERATURES`.
-        divided: begin with scores that are divided by sqrt(d).
-        caption: the words below it.
-
-    Raises:
-        TypeError: `scores` holds no numbers.
-        ValueError: fewer than two scores, one that is not finite, not one name each, or a width or
-            temperature between the steps of its slider.
 
     >>> softmax_explorer(["cat", "mat"], [1.0, 0.5])
     Softmax, width and temperature: a drawing to play with.
     """
-    given = as_vector(scores, "scores")
-    if given.size < 2 or not np.isfinite(given).all():
-        raise ValueError(f"scores: got {given.tolist()}, wanted two or more finite numbers")
+    given = as_vector(scores, "scores", within=FINITE)
     labels = as_labels(names, "names", given.size, "score")
-    for name, asked, steps in (
-        ("width", width, WIDTHS),
-        ("temperature", temperature, TEMPERATURES),
-    ):
-        if asked not in steps:
-            wanted = ", ".join(f"{step:g}" for step in steps)
-            raise ValueError(f"{name}: got {asked!r}, wanted one of {wanted}")
-
     return playable(
         "softmax",
         "Softmax, width and temperature",
-        caption=caption,
         names=labels,
         scores=given,
         widths=WIDTHS,
         temperatures=TEMPERATURES,
-        width=WIDTHS.index(width),
-        temperature=TEMPERATURES.index(temperature),
-        divided=bool(divided),
+        width=one_of(width, "width", WIDTHS),
+        temperature=TEMPERATURES.index(1.0),
+        divided=False,
     )

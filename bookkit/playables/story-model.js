@@ -4,7 +4,7 @@
    matrix is a list of rows, as torch's linear layers store it. */
 import { dot, range, softmax, sum } from "./kit.js";
 
-const linear = (matrix, x) => matrix.map((row) => dot(row, x));
+export const linear = (matrix, x) => matrix.map((row) => dot(row, x));
 const silu = (x) => x / (1 + Math.exp(-x));
 
 /* RMSNorm: divide by the root of the mean square, then multiply by the learned weights. */
@@ -14,7 +14,7 @@ function rmsNorm(gains, x, eps) {
 }
 
 /* Rotary positions: turn the pairs (i, i + half) of a head by angles that grow with its place. */
-function rotate(head, place, base) {
+export function rotate(head, place, base) {
   const half = head.length / 2;
   return head.map((part, at) => {
     const pair = at % half;

@@ -62,11 +62,6 @@ def switchboard(
         heads: their number h.
         other: (e,) what the check of the future changes the last word to.
         wanted: (n, e) the right output, by another program: the loops.
-        caption: the words below it.
-
-    Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: shapes do not fit, or `wanted` is not what the layer gives.
 
     >>> same = dict.fromkeys(("query", "key", "value", "output"), [[1.0]])
     >>> switchboard(["new"], [[2.0]], same, heads=1, other=[0.0], wanted=[[2.0]])

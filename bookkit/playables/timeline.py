@@ -60,11 +60,7 @@ class TimelineStep:
 
 
 class TimelineList:
-    """All steps in words; a notebook cell that ends with it shows them as a list of definitions.
-
-    Attributes:
-        steps: the steps, from the first to the last.
-    """
+    """All steps in words; a notebook cell that ends with it shows them as a list of definitions."""
 
     def __init__(self, steps: tuple[TimelineStep, ...]) -> None:
         self.steps = steps
@@ -105,9 +101,6 @@ def attention_timeline(*, caption: str = "") -> Playable:
     Buttons show what changed the score, the position, the memory or the cost; the name of a step
     opens what it kept, what it changed, and where its source says so. Without scripts it shows all
     steps by their names, and `timeline_list` has their words.
-
-    Args:
-        caption: the words below it.
 
     >>> attention_timeline()
     Timeline of attention: a drawing to play with.

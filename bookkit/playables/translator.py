@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,7 @@ RUNNING = ("she", "works", "in", "the", "new", "house")
 """The running sentence of the book."""
 
 
-def live_translator(
-    sentence: Sequence[str] = RUNNING, *, embedded: bool = False, caption: str | None = None
-) -> Playable:
+def live_translator(sentence: Sequence[str] = RUNNING, *, embedded: bool = False) -> Playable:
     """Show a translator that the reader's browser runs, with ribbons to where it looks.
 
     Without scripts it shows one sentence, and a slider writes its translation word by word. A
@@ -44,26 +42,27 @@ def live_translator(
             translator.
         embedded: put the weights into the output itself, 600 KB of text, instead of fetching
             them: for a notebook, around which there is no site.
-        caption: the words below; by default what the ribbons mean.
-
-    Raises:
-        TypeError: `sentence` is a string, not its words.
-        ValueError: there are no words, or one that the translator does not know.
 
     >>> live_translator().data["written"]
     ['ella', 'trabaja', 'en', 'la', 'casa', 'nueva']
     """
-    words = _known(sentence)
+    from bookkit.playables.weights import read_about
+
+    words, about = list(sentence), read_about(FOLDER / FILES["with"])
+    _check_known(sentence, about["source"])
     written, weights = _translated(words)
+    meanings = dict(zip(about["target"], about["gloss"], strict=True))
+    parsed = read(words)
     return playable(
         "translator",
         "A translator in the page",
-        caption=_CAPTION if caption is None else caption,
+        caption=_CAPTION,
         words=words,
         written=written,
         rows=weights,
-        right=_right(words),
-        gloss=_gloss(written),
+        # The grammar's own translation; None for a sentence that it cannot say.
+        right=None if parsed is None else list(render(parsed).target),
+        gloss={word: meanings.get(word, "") for word in written},
         bands=BANDS,
         files={name: _file(name, embedded) for name in FILES},
     )
@@ -75,19 +74,17 @@ _CAPTION = (
 )
 
 
-def _known(sentence: Sequence[str]) -> list[str]:
+def _check_known(sentence: Sequence[str], vocabulary: Sequence[str]) -> None:
     if isinstance(sentence, str):
         raise TypeError(f"sentence: got the string {sentence!r}, wanted a sequence of words")
     if not sentence:
         raise ValueError("sentence: got no words, wanted at least one")
-    vocabulary = _about()["source"]
     for word in sentence:
         if word not in vocabulary:
             raise ValueError(
                 f"sentence: got {word!r}, wanted words that the translator knows, as "
                 f"{', '.join(vocabulary[:5])}"
             )
-    return list(sentence)
 
 
 def _translated(words: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
@@ -99,24 +96,6 @@ def _translated(words: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
     (translation,) = translator.translate([words])
     assert translation.weights is not None
     return list(translation.tokens), translation.weights.numpy()
-
-
-def _right(words: Sequence[str]) -> list[str] | None:
-    """Return the grammar's own translation; None for a sentence that it cannot say."""
-    sentence = read(words)
-    return None if sentence is None else list(render(sentence).target)
-
-
-def _about() -> Mapping[str, Any]:
-    from bookkit.playables.weights import read_about
-
-    return read_about(FOLDER / FILES["with"])
-
-
-def _gloss(written: Sequence[str]) -> dict[str, str]:
-    about = _about()
-    meanings = dict(zip(about["target"], about["gloss"], strict=True))
-    return {word: meanings.get(word, "") for word in written}
 
 
 def _file(name: str, embedded: bool) -> dict[str, Any]:

@@ -82,9 +82,6 @@ def save_translator(
         path: the file.
         bits: of an entry of a matrix: 8 are quantized, 16 and 32 are floating-point numbers.
         about: what else the file says, as JSON: where the weights come from.
-
-    Raises:
-        TypeError: the model is another one.
     """
     if not isinstance(translator.model, Seq2Seq):
         raise TypeError(f"translator: got a {type(translator.model).__name__}, wanted a Seq2Seq")
@@ -98,11 +95,7 @@ def save_translator(
 
 
 def load_translator(path: Path) -> Translator:
-    """Read a translator that `save_translator` wrote; it computes in float32.
-
-    Args:
-        path: the file.
-    """
+    """Read a translator that `save_translator` wrote; it computes in float32."""
     about = read_about(path)
     model = Seq2Seq(Seq2SeqConfig(**about["config"]))
     model.load_state_dict(_restored(path))
@@ -110,11 +103,7 @@ def load_translator(path: Path) -> Translator:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return what a model's file says besides its weights.
-
-    Args:
-        path: a file that `save_translator` or `save_language_model` wrote.
-    """
+    """Return what a model's file says besides its weights."""
     with safe_open(path, framework="pt") as file:
         (text,) = file.metadata().values()
     return dict(json.loads(text))
@@ -128,26 +117,14 @@ def save_language_model(
     bits: Literal[8, 16, 32] = 8,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a language model and its vocabulary to one file.
-
-    Args:
-        model: the model.
-        vocab: its vocabulary.
-        path: the file.
-        bits: as for `save_translator`.
-        about: what else the file says, as JSON: where the weights come from.
-    """
+    """Write a language model and its vocabulary to one file, as `save_translator` does."""
     words = vocab.tokens[len(SPECIAL) :]
     said = {**(about or {}), "config": asdict(model.config), "words": words}
     path.write_bytes(save(_stored(model, bits), {"language_model": _as_text(said)}))
 
 
 def load_language_model(path: Path) -> tuple[LanguageModel, Vocabulary]:
-    """Read a language model that `save_language_model` wrote; it computes in float32.
-
-    Args:
-        path: the file.
-    """
+    """Read a language model that `save_language_model` wrote; it computes in float32."""
     about = read_about(path)
     model = LanguageModel(TransformerConfig(**about["config"]))
     model.load_state_dict(_restored(path))
@@ -155,11 +132,7 @@ def load_language_model(path: Path) -> tuple[LanguageModel, Vocabulary]:
 
 
 def read_stored(path: Path) -> dict[str, Tensor]:
-    """Return what a file holds, as it is stored: whole numbers of eight bits and their scales.
-
-    Args:
-        path: a file of this module.
-    """
+    """Return what a file holds, as it is stored: whole numbers of eight bits and their scales."""
     with safe_open(path, framework="pt") as file:
         return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 

@@ -1,12 +1,10 @@
 """Width and scale to touch: what they do to weights, and to the gradient that reaches a query."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bookkit.inputs import as_matrix, as_numbers
+from bookkit.inputs import FINITE, all_within, as_matrix, as_numbers, in_span, one_of
 from bookkit.playables.playable import Playable, playable
 
 
@@ -17,7 +15,6 @@ def width_explorer(
     *,
     marked: int,
     width: int = 64,
-    divided: bool = False,
     caption: str = "",
 ) -> Playable:
     """Show the weights of one query, and how much gradient reaches many, by width and scale.
@@ -29,19 +26,21 @@ def width_explorer(
             scores that are not divided, then for scores divided by sqrt(d).
         marked: the number of the query that `scores` belongs to.
         width: the width to begin with, one of `widths`.
-        divided: begin with scores that are divided by sqrt(d).
-        caption: the words below it.
-
-    Raises:
-        TypeError: `scores` or `lengths` hold no numbers.
-        ValueError: shapes disagree, a length is negative, or a setting is none of the controls'.
 
     >>> width_explorer([4, 16], [[2.0, 0.0], [8.0, 0.0]], [[[0.5], [0.1]], [[0.2], [0.3]]],
     ...                marked=0, width=16)
     Width, scale and gradient: a drawing to play with.
     """
-    table, reach = as_matrix(scores, "scores"), as_numbers(lengths, "lengths")
-    _check(widths, table, reach, marked, width)
+    w = len(widths)
+    if w < 2 or list(widths) != sorted(set(widths)) or widths[0] < 1:
+        raise ValueError(f"widths: got {list(widths)}, wanted two or more that rise")
+    table = as_matrix(scores, "scores", within=FINITE)
+    if len(table) != w:
+        raise ValueError(f"scores: got shape {table.shape}, wanted ({w}, k)")
+    reach = all_within(as_numbers(lengths, "lengths"), "lengths", (0, inf))
+    if reach.ndim != 3 or reach.shape[:2] != (2, w) or not reach.size:
+        raise ValueError(f"lengths: got shape {reach.shape}, wanted (2, {w}, n)")
+    in_span(marked, "marked", 0, reach.shape[-1] - 1)
     return playable(
         "width-scale",
         "Width, scale and gradient",
@@ -50,28 +49,6 @@ def width_explorer(
         scores=table,
         lengths=reach,
         marked=marked,
-        width=list(widths).index(width),
-        divided=bool(divided),
+        width=one_of(width, "width", widths),
+        divided=False,
     )
-
-
-def _check(
-    widths: Sequence[int],
-    scores: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    marked: int,
-    width: int,
-) -> None:
-    w = len(widths)
-    if w < 2 or list(widths) != sorted(set(widths)) or widths[0] < 1:
-        raise ValueError(f"widths: got {list(widths)}, wanted two or more that rise")
-    if len(scores) != w or not np.isfinite(scores).all():
-        raise ValueError(f"scores: got shape {scores.shape}, wanted ({w}, k) finite numbers")
-    if lengths.ndim != 3 or lengths.shape[:2] != (2, w) or not lengths.size:
-        raise ValueError(f"lengths: got shape {lengths.shape}, wanted (2, {w}, n)")
-    if not (np.isfinite(lengths).all() and (lengths >= 0).all()):
-        raise ValueError("lengths: got one that is no length, wanted finite numbers from 0 on")
-    if not 0 <= marked < lengths.shape[-1]:
-        raise ValueError(f"marked: got {marked}, wanted 0 to {lengths.shape[-1] - 1}")
-    if width not in widths:
-        raise ValueError(f"width: got {width!r}, wanted one of {', '.join(map(str, widths))}")

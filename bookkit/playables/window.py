@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bookkit.inputs import as_labels, as_matrix
+from bookkit.inputs import FINITE, as_labels, as_matrix, in_span, one_of
 from bookkit.playables.playable import Playable, playable
 
 STEPS = 10
@@ -23,7 +20,6 @@ def local_window(
     row: int = 0,
     position: float = 0.0,
     half_width: int = 2,
-    soft: bool = True,
     caption: str = "",
 ) -> Playable:
     """Show the weights of one target word through a window that the reader moves and widens.
@@ -39,23 +35,22 @@ def local_window(
         scores: (q, k) scores of the target words for the source words.
         links: (q,) for every target word the place of the source word that it translates.
         row: the target word to begin with.
-        position: p to begin with, in tenths from 0 to k - 1.
+        position: p to begin with, from 0 to k - 1; rounded to tenths.
         half_width: D to begin with, one of `HALF_WIDTHS`.
-        soft: begin with the Gaussian.
-        caption: the words below it.
-
-    Raises:
-        TypeError: `scores` holds no numbers.
-        ValueError: words, links and scores disagree, or a setting is none of the controls'.
 
     >>> local_window(["new", "house"], ["casa", "nueva"], [[0.0, 2.0], [1.0, 0.0]], [1, 0],
     ...              position=1.0, half_width=1)
     A window around a predicted position: a drawing to play with.
     """
-    matrix = as_matrix(scores, "scores").astype(np.float64)
+    matrix = as_matrix(scores, "scores", within=FINITE)
     below = as_labels(target, "target", matrix.shape[0], "row")
     above = as_labels(source, "source", matrix.shape[1], "column")
-    _check(matrix, list(links), row, position, half_width)
+    if len(links) != len(below):
+        raise ValueError(f"links: got {len(links)} places, wanted {len(below)}")
+    for place in links:
+        in_span(place, "links", 0, len(above) - 1)
+    in_span(row, "row", 0, len(below) - 1)
+    in_span(position, "position", 0, len(above) - 1)
     return playable(
         "local-window",
         "A window around a predicted position",
@@ -67,22 +62,6 @@ def local_window(
         halves=HALF_WIDTHS,
         row=row,
         tenths=round(position * STEPS),
-        half=HALF_WIDTHS.index(half_width),
-        soft=int(soft),
+        half=one_of(half_width, "half_width", HALF_WIDTHS),
+        soft=1,
     )
-
-
-def _check(
-    matrix: NDArray[np.float64], links: list[int], row: int, position: float, half_width: int
-) -> None:
-    q, k = matrix.shape
-    if not np.isfinite(matrix).all():
-        raise ValueError("scores: got one that is not finite, wanted finite numbers")
-    if len(links) != q or not all(0 <= place < k for place in links):
-        raise ValueError(f"links: got {links}, wanted {q} places from 0 to {k - 1}")
-    if not 0 <= row < q:
-        raise ValueError(f"row: got {row}, wanted 0 to {q - 1}")
-    if not 0 <= position <= k - 1 or position != round(position * STEPS) / STEPS:
-        raise ValueError(f"position: got {position}, wanted tenths from 0 to {k - 1}")
-    if half_width not in HALF_WIDTHS:
-        raise ValueError(f"half_width: got {half_width}, wanted one of {HALF_WIDTHS}")

@@ -93,9 +93,6 @@ def interval(
             `item_error`; 0 for a number that has none, or whose items are not known.
         least_spread: standard deviation that runs have at least, because each has its own items.
 
-    Raises:
-        ValueError: there are fewer runs, one is not finite, or one is out of bounds.
-
     >>> [round(end, 1) for end in interval([1.0, 2.0, 3.0])]
     [-0.5, 4.5]
     >>> five = [100.0] * 5
@@ -113,14 +110,7 @@ def prediction(
 ) -> Interval:
     """Return the 95 % interval for one new run: that of the mean, and the new run's own spread.
 
-    Args:
-        runs: n numbers, at least 2, one a seed.
-        bounds: the least and the largest possible number; None for one that is not known.
-        item_error: as in `interval`.
-        least_spread: as in `interval`.
-
-    Raises:
-        ValueError: there are fewer runs, one is not finite, or one is out of bounds.
+    The arguments are those of `interval`.
 
     >>> [round(end, 1) for end in prediction([1.0, 2.0, 3.0])]
     [-3.0, 7.0]
@@ -138,17 +128,7 @@ def p_value(
     """Return how often chance alone takes the mean as far from a threshold, or farther.
 
     It is 1 less the confidence of the widest interval that leaves the threshold out, so it lies
-    below 5 % where the interval of 95 % does.
-
-    Args:
-        runs: n numbers, at least 2, one a seed.
-        threshold: where the true mean would lie.
-        bounds: as in `interval`.
-        item_error: as in `interval`.
-        least_spread: as in `interval`.
-
-    Raises:
-        ValueError: there are fewer runs, one is not finite, or one is out of bounds.
+    below 5 % where the interval of 95 % does. The other arguments are those of `interval`.
 
     >>> round(p_value([1.0, 2.0, 3.0], threshold=0.0), 3)
     0.074
@@ -177,9 +157,6 @@ def item_error(percent: float, items: int) -> float:
         percent: the share.
         items: how many were drawn independently of one another. Where an item has several answers,
             such as the words of a sentence, or a score between 0 and 1, this is an upper bound.
-
-    Raises:
-        ValueError: the share is not within 0 and 100, or there is no item.
 
     >>> round(item_error(50, items=1000), 2), round(item_error(100, items=1000), 2)
     (1.58, 0.1)

@@ -100,9 +100,6 @@ def read_study(record: Any, *, name: str) -> Study:
     Args:
         record: what the JSON file holds.
         name: that of the study's folder, which the record must repeat.
-
-    Raises:
-        ValueError: something is missing, left over, of the wrong kind, or contradicts the rest.
     """
     where = f"record {name!r}"
     _check_entries(record, where, _STUDY)

@@ -169,9 +169,6 @@ class Finding:
         fails: what was found if the claim does not hold: a true sentence of its own.
         undecided: what can be said if the runs do not decide.
         number: the number as a reader pictures it, such as "{} in 100 words"; "" writes its unit.
-
-    Raises:
-        ValueError: a sentence is empty, or `number` has no place for the number.
     """
 
     holds: str

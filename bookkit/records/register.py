@@ -2,44 +2,40 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from bookkit.records.reading import load_result
 from bookkit.records.records import Claim, Study, Verdict
 
+_SHOWN = """
+history/bottleneck_evidence: bottleneck real_sentences
+history/align_evidence: alignment
+history/choices_evidence: choices
+mathematics/lookup_evidence: lookup
+mathematics/scores_evidence: scores first_gradients
+mathematics/self_attention_evidence: hops
+mathematics/heads_evidence: heads
+mathematics/masks_evidence: masks
+mathematics/position_evidence: positions
+mathematics/floating_point_evidence: numerics narrow_training
+implementation/from_scratch_evidence: from_scratch
+implementation/transformer_evidence: translator_race parallelism transformer
+implementation/language_model_evidence: language_model
+implementation/decoding_evidence: decoding
+implementation/induction_evidence: induction
+implementation/decoding_evidence: speculative
+applications/summarization: summarization
+applications/captioning: captioning digits
+tradeoffs/buys: buys
+tradeoffs/explanation: explanation explanation_seeds
+tradeoffs/cost: cost
+tradeoffs/cheaper: kv_heads recall
+appendices/founding: founding
+"""
 PAGES: Mapping[str, str] = {
-    "bottleneck": "history/bottleneck_evidence.ipynb",
-    "real_sentences": "history/bottleneck_evidence.ipynb",
-    "alignment": "history/align_evidence.ipynb",
-    "choices": "history/choices_evidence.ipynb",
-    "lookup": "mathematics/lookup_evidence.ipynb",
-    "scores": "mathematics/scores_evidence.ipynb",
-    "first_gradients": "mathematics/scores_evidence.ipynb",
-    "hops": "mathematics/self_attention_evidence.ipynb",
-    "heads": "mathematics/heads_evidence.ipynb",
-    "masks": "mathematics/masks_evidence.ipynb",
-    "positions": "mathematics/position_evidence.ipynb",
-    "numerics": "mathematics/floating_point_evidence.ipynb",
-    "narrow_training": "mathematics/floating_point_evidence.ipynb",
-    "from_scratch": "implementation/from_scratch_evidence.ipynb",
-    "translator_race": "implementation/transformer_evidence.ipynb",
-    "parallelism": "implementation/transformer_evidence.ipynb",
-    "transformer": "implementation/transformer_evidence.ipynb",
-    "language_model": "implementation/language_model_evidence.ipynb",
-    "decoding": "implementation/decoding_evidence.ipynb",
-    "induction": "implementation/induction_evidence.ipynb",
-    "speculative": "implementation/decoding_evidence.ipynb",
-    "summarization": "applications/summarization.ipynb",
-    "captioning": "applications/captioning.ipynb",
-    "digits": "applications/captioning.ipynb",
-    "buys": "tradeoffs/buys.ipynb",
-    "explanation": "tradeoffs/explanation.ipynb",
-    "explanation_seeds": "tradeoffs/explanation.ipynb",
-    "cost": "tradeoffs/cost.ipynb",
-    "kv_heads": "tradeoffs/cheaper.ipynb",
-    "recall": "tradeoffs/cheaper.ipynb",
-    "founding": "appendices/founding.ipynb",
+    study: f"{page}.ipynb"
+    for page, studies in (line.split(": ") for line in _SHOWN.strip().splitlines())
+    for study in studies.split()
 }
 """The page that shows each study, below `book/`, in the order of the book."""
 
@@ -74,14 +70,11 @@ class Entry:
         return self.claim.sort == "hypothesis"
 
 
-def register(
-    pages: Mapping[str, str] = PAGES, *, directory: Traversable | None = None
-) -> list[Entry]:
+def register(pages: Mapping[str, str] = PAGES) -> list[Entry]:
     """Return every claim of every stored study, once.
 
     Args:
         pages: the page that shows each study; its order is that of the register.
-        directory: where the records lie; by default those that come with the package.
 
     Raises:
         UnknownNameError: there is no record of a study.
@@ -93,7 +86,7 @@ def register(
     return [
         Entry(f"{name}/{key}", study, claim, page)
         for name, page in pages.items()
-        for study in [load_result(name, directory=directory)]
+        for study in [load_result(name)]
         for key, claim in study.claims.items()
     ]
 
@@ -149,11 +142,7 @@ class Tally(NamedTuple):
 
 
 def tally(entries: Iterable[Entry]) -> Tally:
-    """Count the decided hypotheses, and those that a bound on false discoveries leaves decided.
-
-    Raises:
-        ValueError: there is no hypothesis.
-    """
+    """Count the decided hypotheses, and those that a bound on false discoveries leaves decided."""
     from scipy import stats
 
     found = hypotheses(list(entries))

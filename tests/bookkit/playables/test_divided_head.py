@@ -1,5 +1,6 @@
 """The divided head in Node: what it hands over is what the package's attention does."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -47,11 +48,8 @@ def test_the_numbers_are_those_of_the_package() -> None:
     ],
 )
 def test_what_can_be_read(state: dict[str, int], verdicts: list[str], clashes: int) -> None:
-    made = divided_head(
-        WORDS, {0: "they", 5: "houses"}, 2, ["Who?", "What?"],
-        heads=state.get("heads", 1), shares=(state["first"], state.get("second", 0)),
-    )  # fmt: skip
-    (drawn,) = ask(made, want="still")
+    first = {"heads": state.get("heads", 1), "shares": (state["first"], state.get("second", 0))}
+    (drawn,) = ask(replace(MADE, data={**MADE.data, **first}), want="still")
     for question, verdict in zip(("Who?", "What?"), verdicts, strict=True):
         row = drawn.partition(f'<th scope="row">{question}</th>')[2].partition("</tr>")[0]
         assert row.endswith(f"<td>{verdict}</td>")

@@ -1,6 +1,7 @@
 """The growing cache in Node: what it keeps and gives is what the package's attention does."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_what_is_said_and_drawn() -> None:
     assert causal.endswith(" from scratch.")
     assert ahead.endswith("Out of date in layer 2: 3 of the vectors that were kept.")
     for cached, now in ((True, 4), (False, 10)):
-        made = growing_cache(WORDS, VECTORS, prompt=PROMPT, step=2, cached=cached)
-        (drawn,) = ask(made, want="still")
+        first = {**MADE.data, "step": 2, "cached": cached}
+        (drawn,) = ask(replace(MADE, data=first), want="still")
         assert drawn.count("am-growing-now") == now
         assert drawn.count("am-growing-before") == 10 - now

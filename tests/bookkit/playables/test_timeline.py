@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from bs4 import BeautifulSoup
 
-from bookkit.figures import TimelineStep, attention_timeline, timeline_list, timeline_steps
-from bookkit.playables.timeline import KINDS
+from bookkit.figures import attention_timeline, timeline_list, timeline_steps
+from bookkit.playables.timeline import KINDS, TimelineStep
 from tests.bookkit.playables.node import ask
 
 BOOK = Path(__file__).parents[3] / "book"
