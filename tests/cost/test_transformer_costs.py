@@ -38,32 +38,27 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
+PARTS = {
+    "norm": "norm", "output.": "output", "transform": "output", "score_bias": "attention",
+    "attention": "attention", "feed_forward": "feed_forward", "embedding": "embedding",
+}  # fmt: skip
+"""The part of which a parameter is, by the first of these that its name has."""
+
+
 def test_parameters_are_those_of_the_module() -> None:
     for kind in MODELS:
         for changes in CHANGES:
-            variant = list(VARIANTS)[
-                (CHANGES.index(changes) + list(MODELS).index(kind)) % len(VARIANTS)
-            ]
-            config = config_of(variant, **changes)
+            variant = (CHANGES.index(changes) + list(MODELS).index(kind)) % len(VARIANTS)
+            config = config_of(list(VARIANTS)[variant], **changes)
             with torch.device("meta"):
                 model = MODELS[kind](config)
             counts = count_parameters(config, kind)
             assert counts.total == sum(parameter.numel() for parameter in model.parameters())
             result = dict.fromkeys(counts._fields, 0)
             for name, parameter in model.named_parameters():
-                result[part_of(name)] += parameter.numel()
+                part = next(part for word, part in PARTS.items() if word in name)
+                result[part] += parameter.numel()
             assert counts._asdict() == result
-
-
-def part_of(name: str) -> str:
-    if "norm" in name:
-        return "norm"
-    if name.startswith(("output", "transform")):
-        return "output"
-    if "score_bias" in name:
-        return "attention"
-    kinds = ("attention", "feed_forward", "embedding")
-    return next(kind for kind in kinds if kind in name)
 
 
 def counted(call: Callable[[], Any]) -> int:
@@ -121,16 +116,6 @@ def test_the_parts_are_where_the_operations_are() -> None:
     assert short.embedding == short.norm == 0
 
 
-def test_impossible_counts_are_refused() -> None:
-    config, wrong = config_of("paper"), dict[str, Any](kind="decoder")
-    with pytest.raises(ValueError, match="kind: got 'decoder', wanted one of"):
-        count_parameters(config, **wrong)
-    with pytest.raises(ValueError, match="source_length: got None, wanted the number of source"):
-        count_flops(config, "encoder_decoder", length=3)
-    with pytest.raises(ValueError, match="source_length: got 5, wanted None"):
-        count_flops(config, "language_model", length=3, source_length=5)
-
-
 def test_recomputing_costs_one_more_pass() -> None:
     layer: Any = FeedForward(5, 7)
     x = torch.ones(3, 5, requires_grad=True)
@@ -165,3 +150,8 @@ def test_what_adamw_keeps() -> None:
             assert count.live == result.moments
         finally:
             torch.set_default_dtype(before)
+
+
+def test_impossible_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="source_length: got None, wanted the number of source"):
+        count_flops(config_of("paper"), "encoder_decoder", length=3)
