@@ -17,14 +17,6 @@ from companion.cost import (
 from tests.transformers import config_of
 
 
-def test_the_exponent_of_a_power_law_is_found() -> None:
-    cases: list[Any] = [0.0, 1.0, 2.05, -0.5]
-    for power in cases:
-        lengths = [7, 64, 1024, 16384]
-        law = fit_exponent(lengths, [3.1 * n**power for n in lengths])
-        assert law == pytest.approx((power, power, power, 3.1), abs=1e-6)
-
-
 def test_the_interval_is_scipys() -> None:
     cases: list[Any] = [(3, 0.5), (4, 0.95), (31, 0.999)]
     for count, confidence in cases:

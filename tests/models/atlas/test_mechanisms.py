@@ -12,9 +12,7 @@ from bookkit.atlas.rows import load_atlas
 from companion.layers.feed_forward import XIELU
 from companion.models.atlas import (
     AttentionSpec,
-    DecoderModel,
     DifferentialSpec,
-    FeedForwardSpec,
     LayerSpec,
     ModelSpec,
     RotarySpec,
@@ -27,13 +25,6 @@ PLAIN = AttentionSpec(num_heads=4, num_kv_heads=2, head_dim=8)
 X = torch.randn(2, 12, 16, generator=torch.Generator().manual_seed(0))
 
 
-def test_a_chunk_keeps_what_its_next_token_can_reach() -> None:
-    attention = Attention(16, replace(PLAIN, chunk=4))
-    kept = attention.trim(attention(X)[1])
-    assert kept.key.shape[-2] == 3
-    assert kept.length == 12
-
-
 def test_length_power_multiplies_queries() -> None:
     attention = Attention(16, replace(PLAIN, length_power=(2.0, 4)))
     torch.manual_seed(1)
@@ -43,16 +34,6 @@ def test_length_power_multiplies_queries() -> None:
         given = attention(X)[0][:, 3]
         plain.query_proj.weight *= (1 + 4 / 4) ** 2  # position 3 is the fourth
         torch.testing.assert_close(given, plain(X)[0][:, 3])
-
-
-def test_a_layer_that_shares_has_no_weights_for_keys_and_keeps_nothing() -> None:
-    own = LayerSpec(PLAIN, FeedForwardSpec(8))
-    spec = ModelSpec(vocab_size=7, embed_dim=16, layers=(own, replace(own, shares=0)))
-    model = DecoderModel(spec)
-    assert not [name for name in model.state_dict() if name.startswith("layers.1.mixer.key")]
-    _, states = model(torch.tensor([[1, 2, 3]]))
-    assert states[1] is None
-    assert spec.state_bytes(3) == replace(spec, layers=(own,)).state_bytes(3)
 
 
 def test_keys_can_be_values() -> None:

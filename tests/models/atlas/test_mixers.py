@@ -9,7 +9,6 @@ from torch import Tensor
 
 from companion.models.atlas import (
     AttentionSpec,
-    DecoderModel,
     LatentSpec,
     LayerSpec,
     ModelSpec,
@@ -102,22 +101,6 @@ def test_one_token_reads_the_chosen_latents_alone() -> None:
     assert unseen.sum() == 2 * (TEXT - 4)
     spoilt = before._replace(latent=torch.where(unseen[..., None], 99.0, before.latent))
     assert torch.equal(layer(text()[:, -1:], spoilt)[0], output)
-
-
-@torch.no_grad()
-def test_a_layer_takes_over_the_choice_of_another() -> None:
-    spec = replace(PLAIN, indexer=INDEXER)
-    own, other = LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0)
-    model = DecoderModel(ModelSpec(vocab_size=9, embed_dim=WIDTH, layers=(own, other))).eval()
-    assert not any("layers.1.mixer.indexer" in name for name in model.state_dict())
-    assert [part.what for part in other.keeps()] == ["latent", "rotary key"]
-    assert [part.read_limit for part in other.reads()] == [4, 4]
-    tokens = torch.randint(0, 9, (2, TEXT))
-    whole, states = model(tokens)
-    first, before = model(tokens[:, :6])
-    rest, _ = model(tokens[:, 6:], before)
-    torch.testing.assert_close(torch.cat((first, rest), 1), whole, rtol=0, atol=1e-5)
-    assert state_numbers(states) == 2 * TEXT * (11 + 17)
 
 
 def test_a_choice_comes_from_an_earlier_layer_that_chooses() -> None:

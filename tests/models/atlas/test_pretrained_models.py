@@ -55,7 +55,7 @@ def test_a_state_can_be_used_twice() -> None:
     assert torch.equal(first, again)
 
 
-def test_missing_unknown_and_misshapen_weights_are_listed(tmp_path: Path) -> None:
+def test_missing_unknown_and_misshapen_weights_and_missing_fields_are_named(tmp_path: Path) -> None:
     _, reference = build(ROW)
     reference.save_pretrained(tmp_path)
     path = tmp_path / "model.safetensors"
@@ -72,11 +72,6 @@ def test_missing_unknown_and_misshapen_weights_are_listed(tmp_path: Path) -> Non
         "model.norm.weight is (5,), wanted (48,)",
     ):
         assert part in str(error.value)
-
-
-def test_a_field_that_is_missing_is_named(tmp_path: Path) -> None:
-    _, reference = build(ROW)
-    reference.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     fields = json.loads(path.read_text())
     del fields["rms_norm_eps"]

@@ -18,7 +18,6 @@ from companion.models.transformer import (
     TransformerConfig,
 )
 from companion.positions import alibi_bias
-from tests.batches import make_batch
 from tests.transformers import VARIANTS, config_of, randomised
 
 BIASED = ("bloom", "t5")
@@ -63,25 +62,6 @@ def test_a_mask_of_numbers_is_added() -> None:
         expected = encoder(x, mask=allowed).hidden
         torch.testing.assert_close(encoder(x, mask=added).hidden[0, :4], expected[0, :4])
         torch.testing.assert_close(encoder(x, mask=added).hidden[1], expected[1])
-
-
-def test_one_table_serves_all_blocks_of_a_stack_and_no_cross_attention() -> None:
-    model: Any = Transformer(config_of("t5"))
-    tables = [name for name, _ in model.named_parameters() if "table" in name]
-    assert tables == ["encoder.score_bias.table.weight", "decoder.score_bias.table.weight"]
-    model = randomised(model)
-    batch = make_batch([0, 1, 2])
-    before = model.attention(batch)
-    with torch.no_grad():
-        model.decoder.score_bias.table.weight[1] += 1
-    after = model.attention(batch)
-    assert torch.equal(before.encoder[0], after.encoder[0])
-    assert not torch.allclose(before.decoder[0], after.decoder[0])
-    with torch.no_grad():
-        moved = model.encoder.score_bias.table.weight
-        moved += 1  # one number for all keys moves no softmax
-    for old, new in zip(after.cross, model.attention(batch).cross, strict=True):
-        torch.testing.assert_close(new, old)
 
 
 def test_half_precision_and_autocast_are_near() -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 import torch
 
-from companion.decoding import beam, greedy
+from companion.decoding import greedy
 from companion.models.transformer import Transformer
 from tests.batches import make_batch
-from tests.transformers import config_of, each_variant, randomised
+from tests.transformers import config_of, randomised
 
 
 def make(variant: str, **changes: Any) -> Any:
@@ -54,25 +54,6 @@ def test_the_memory_is_projected_once_a_sentence() -> None:
     state = model.start(batch.source, batch.source_lengths, max_len=9)
     greedy(model.step, state, batch_size=3, bos_id=1, eos_id=18, max_len=9)
     assert len(calls) == 2
-
-
-@each_variant
-def test_with_and_without_caches_a_beam_writes_the_same(variant: str) -> None:
-    model, batch = make(variant), make_batch([0, 1, 2])
-
-    def write(use_cache: bool) -> Any:
-        state = model.start(
-            batch.source, batch.source_lengths, max_len=11, beam_size=3, use_cache=use_cache
-        )
-        return beam(
-            model.step, state, reorder=model.reorder, beam_size=3, batch_size=3, bos_id=1,
-            eos_id=2, max_len=11,
-        )  # fmt: skip
-
-    cached, plain = write(True), write(False)
-    assert cached.sequences() == plain.sequences()
-    torch.testing.assert_close(cached.log_probs, plain.log_probs)
-    torch.testing.assert_close(cached.weights, plain.weights)
 
 
 def test_the_loss_can_be_smoothed() -> None:
