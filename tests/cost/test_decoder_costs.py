@@ -1,23 +1,18 @@
 """What decoders of the atlas cost by formula is what their code computes and keeps."""
 
-import pytest
 import torch
 
 from companion.cost import measure_flops, token_cost
 from companion.models.atlas import DecoderModel, LayerSpec, read_config
 from companion.models.atlas.model import state_numbers
 from experiments.atlas.check import toy_config
-from experiments.atlas.rows import ROWS, Row
-from tests.models.atlas.test_parity import FIRST
+from experiments.atlas.rows import Row
+from tests.models.atlas.test_parity import rows
 
 BEFORE = 19
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=() if row.name in FIRST else pytest.mark.slow) for row in ROWS],
-    ids=[row.name for row in ROWS],
-)
+@rows
 def test_a_token_costs_what_the_formulas_say(row: Row) -> None:
     spec = read_config(toy_config(row).to_dict(), path=row.name)
     model = DecoderModel(spec).eval()

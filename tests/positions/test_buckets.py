@@ -48,32 +48,35 @@ def plain_all(relative: Any, setting: tuple[int, int, bool]) -> Any:
     return np.vectorize(lambda distance: plain(int(distance), *setting))(relative)
 
 
-def options(setting: tuple[int, int, bool]) -> dict[str, Any]:
-    names = ("num_buckets", "max_distance", "bidirectional")
-    return dict(zip(names, setting, strict=True))
+def buckets(relative: Any, num_buckets: int, max_distance: int, bidirectional: bool) -> Any:
+    return relative_buckets(
+        relative,
+        num_buckets=num_buckets,
+        max_distance=max_distance,
+        bidirectional=bidirectional,
+    )
 
 
 def test_every_distance(libraries: list[Any]) -> None:
     for xp in libraries:
         for setting in SETTINGS:
             relative = np.arange(-2100, 2101)
-            actual = relative_buckets(xp.asarray(relative), **options(setting))
+            actual = buckets(xp.asarray(relative), *setting)
             assert actual.dtype == xp.int64
             np.testing.assert_array_equal(as_numpy(actual), plain_all(relative, setting))
 
 
 def test_float32_logarithms_put_no_distance_elsewhere(torch: ModuleType) -> None:
-    for buckets, distance in [(32, 128), (32, 256), (64, 1024)]:
+    for count, distance in [(32, 128), (32, 256), (64, 1024)]:
         for bidirectional in [False, True]:
             # Published weights were trained with buckets from float32 logarithms.
             relative = torch.arange(3 * distance)
-            side = buckets // 2 if bidirectional else buckets
+            side = count // 2 if bidirectional else count
             exact = side // 2
             share = torch.log(relative.float() / exact) / math.log(distance / exact)
             large = (exact + (share * (side - exact)).long()).clamp(max=side - 1)
             expected = torch.where(relative < exact, relative, large)
-            setting = options((buckets, distance, bidirectional))
-            assert torch.equal(relative_buckets(-relative, **setting), expected)
+            assert torch.equal(buckets(-relative, count, distance, bidirectional), expected)
 
 
 @pytest.mark.filterwarnings("error")

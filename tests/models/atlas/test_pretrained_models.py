@@ -12,17 +12,14 @@ from companion.models.atlas import DecoderModel
 from companion.models.pretrained import from_pretrained
 from experiments.atlas.check import build, first_of_ties
 from experiments.atlas.rows import ROWS, Row
+from tests.tiers import often
 
 OWN = [row for row in ROWS if row.name != "llama"]  # Llama is a `LanguageModel`
 ROW = next(row for row in ROWS if row.name == "qwen3")
 PROMPT = torch.tensor([[5, 9, 13, 4, 60, 31, 8, 22, 17], [11, 3, 44, 44, 7, 6, 52, 19, 30]])
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=() if row is ROW else pytest.mark.slow) for row in OWN],
-    ids=[row.name for row in OWN],
-)
+@pytest.mark.parametrize("row", often(OWN, ROW.__eq__), ids=[row.name for row in OWN])
 def test_a_folder_of_the_library_is_read(row: Row, tmp_path: Path) -> None:
     _, reference = build(row)
     reference.save_pretrained(tmp_path)

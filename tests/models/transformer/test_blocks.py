@@ -91,20 +91,6 @@ def test_torchs_transformer_agrees() -> None:
                 )
 
 
-def test_weights_are_those_of_the_blocks_asked_for() -> None:
-    config = config_of("paper")
-    encoder, decoder = randomised(Encoder(config)), randomised(Decoder(config, cross=True))
-    x, memory = draw(B, N, E), draw(B, K, E)
-    read = encoder(memory, need_weights=True)
-    assert [tuple(w.shape) for w in read.weights] == [(B, 6, K, K)] * 2
-    assert encoder(memory).weights == ()
-    found = decoder(x, decoder.project_memory(memory), weights_of=(1,))
-    assert found.self_weights[0] is None
-    assert found.cross_weights[0] is None
-    assert found.self_weights[1].shape == (B, 6, N, N)
-    assert found.cross_weights[1].shape == (B, 6, N, K)
-
-
 def test_memories_are_wanted_where_there_is_cross_attention_and_one_a_block() -> None:
     decoder, x = Decoder(config_of("paper"), cross=True).double(), draw(B, N, E)
     memories = decoder.project_memory(draw(B, K, E))
