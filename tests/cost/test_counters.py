@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -88,7 +89,7 @@ def test_a_graph_holds_what_it_saved() -> None:
 
 
 def test_saved_bytes_are_those_that_a_backward_pass_could_want() -> None:
-    x = torch.ones(5, 7, requires_grad=True)
+    x: Any = torch.ones(5, 7, requires_grad=True)
     layer = nn.Linear(7, 3)
     assert measure_saved_bytes(lambda: layer(x), layer) == 140
     assert measure_saved_bytes(lambda: layer(x)) == 140 + array_bytes(7, 3)

@@ -186,13 +186,6 @@ def test_rotary_takes_what_turns_heads() -> None:
     torch.testing.assert_close(make(rotary=twice)(x, positions=places), expected)
 
 
-def test_a_memory_broadcasts() -> None:
-    layer = make()
-    x, memory = draw(B, Q, E), draw(1, K, E)
-    expected = layer(x, memory.expand(B, K, E))
-    torch.testing.assert_close(layer(x, memory), expected)
-
-
 # Decoding in steps
 
 

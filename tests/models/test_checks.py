@@ -19,7 +19,7 @@ from tests.transformers import config_of, randomised
 
 IDS = padded([[4, 5, 6, 7, 8], [9, 10], [11]], 5)
 LENGTHS = torch.tensor([5, 2, 1])
-SEQ2SEQ = Seq2Seq(Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6)).eval()
+SEQ2SEQ: Any = Seq2Seq(Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6)).eval()
 TRANSFORMER = randomised(Transformer(config_of("paper")))
 LANGUAGE = randomised(LanguageModel(config_of("llama")))
 MASKED = randomised(MaskedLanguageModel(config_of("bert")))
@@ -53,7 +53,7 @@ def test_a_loss_over_no_token_is_refused() -> None:
 
 
 BATCH = make_batch([0, 1, 2])
-POINTER = PointerGenerator(
+POINTER: Any = PointerGenerator(
     Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6, attention="general")
 ).eval()
 

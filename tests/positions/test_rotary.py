@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.positions import rotary_frequencies, rotate
+from companion.positions import rotate
 from tests.oracle import Float, as_numpy, assert_matches
 
 B, H, N, D = 2, 3, 5, 14
@@ -61,6 +61,8 @@ def test_part_of_the_width(libraries: list[Any]) -> None:
                     options = {"frequencies": own, "interleaved": interleaved}
                     actual = rotate(xp.asarray(x), xp.asarray(POSITIONS), **options)
                     assert_matches(actual, expected)
+                    narrow = xp.asarray(x, dtype=xp.float32)
+                    assert rotate(narrow, xp.asarray(POSITIONS), **options).dtype == xp.float32
 
 
 @settings(max_examples=100, deadline=None)
@@ -108,14 +110,6 @@ def test_float32_frequencies_are_taken_as_they_are() -> None:
     expected = plain(x, far, frequencies, False)
     actual = rotate(x, far, frequencies=frequencies)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-8)
-
-
-def test_the_dtype_is_that_of_x(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for dtype in (xp.float32, xp.float64):
-            x = xp.asarray(draw(N, D), dtype=dtype)
-            for frequencies in (None, rotary_frequencies(4)):
-                assert rotate(x, xp.asarray(POSITIONS[0]), frequencies=frequencies).dtype == dtype
 
 
 def test_half_precision_is_rounded_once(torch: ModuleType) -> None:

@@ -102,5 +102,3 @@ def test_the_loss_asks_at_the_chosen_positions() -> None:
     logs = model(masked).log_softmax(-1)
     expected = -(logs[0, 2, 6] + logs[0, 4, 8]) / 2
     torch.testing.assert_close(model.loss(masked, ids, chosen), expected)
-    model.loss(masked, ids, chosen).backward()
-    assert all(parameter.grad is not None for parameter in model.parameters())
