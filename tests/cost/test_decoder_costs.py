@@ -1,23 +1,18 @@
 """What decoders of the atlas cost by formula is what their code computes and keeps."""
 
-import pytest
 import torch
 
 from companion.cost import measure_flops, token_cost
-from companion.models.atlas import AttentionSpec, DecoderModel, LayerSpec, ModelSpec, read_config
+from companion.models.atlas import DecoderModel, LayerSpec, read_config
 from companion.models.atlas.model import state_numbers
 from experiments.atlas.check import toy_config
-from experiments.atlas.rows import ROWS, Row
-from tests.models.atlas.test_parity import FIRST
+from experiments.atlas.rows import Row
+from tests.models.atlas.test_parity import rows
 
 BEFORE = 19
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=() if row.name in FIRST else pytest.mark.slow) for row in ROWS],
-    ids=[row.name for row in ROWS],
-)
+@rows
 def test_a_token_costs_what_the_formulas_say(row: Row) -> None:
     spec = read_config(toy_config(row).to_dict(), path=row.name)
     model = DecoderModel(spec).eval()
@@ -48,20 +43,3 @@ def one_input(layer: LayerSpec) -> int:
         for part in mixer.keeps()
         if part.what == "inputs of the convolution"
     )
-
-
-def test_a_window_bounds_what_is_read_and_kept() -> None:
-    layer = LayerSpec(AttentionSpec(4, 2, 8, window=5), None)
-    spec = ModelSpec(vocab_size=3, embed_dim=16, layers=(layer, layer))
-    short, long = (token_cost(spec, length) for length in (4, 10_000))
-    assert short == long
-    assert token_cost(spec, 3).bytes < short.bytes
-
-
-def test_shared_keys_and_values_are_kept_once_and_read_twice() -> None:
-    mixer = AttentionSpec(4, 2, 8)
-    own, shared = LayerSpec(mixer, None), LayerSpec(mixer, None, shares=0)
-    one = token_cost(ModelSpec(vocab_size=3, embed_dim=16, layers=(own,)), 10)
-    two = token_cost(ModelSpec(vocab_size=3, embed_dim=16, layers=(own, shared)), 10)
-    assert two.bytes == one.bytes
-    assert two.reading == 2 * one.reading

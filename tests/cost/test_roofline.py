@@ -1,7 +1,7 @@
 """Calls and bounds on a clock that the test moves, and bytes against those that are read."""
 
+import itertools
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -85,39 +85,15 @@ def test_a_step_reads_its_weights_once_and_its_caches(variant: str) -> None:
     assert 2 * half.moved == cost.moved
 
 
-class Clock:
-    """Seconds that pass by calls alone."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.order: list[str] = []
-
-    def call(self, name: str, seconds: float) -> Callable[[], None]:
-        def spend() -> None:
-            self.order.append(name)
-            self.now += seconds
-
-        return spend
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(time, "process_time", lambda: made.now)
-    return made
-
-
-def test_calls_alternate_and_a_short_one_is_repeated(clock: Clock) -> None:
-    calls = {"a": clock.call("a", 0.25), "b": clock.call("b", 1.0)}
+def test_calls_alternate_and_a_short_one_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reading is the mean of its calls; the first two have been made to learn their lengths."""
+    made: list[tuple[str, float]] = []
+    monkeypatch.setattr(time, "process_time", lambda: sum(seconds for _, seconds in made))
+    lasts = itertools.cycle([0.125, 0.375])
+    calls = {
+        "a": lambda: made.append(("a", 0.25 if len(made) < 2 else next(lasts))),
+        "b": lambda: made.append(("b", 1.0)),
+    }
     result = cpu_seconds(calls, rounds=3, shortest=0.5)
     assert result == {"a": [0.25] * 3, "b": [1.0] * 3}
-    assert "".join(clock.order) == "aabb" + "aab" * 3
-
-
-def test_a_reading_is_the_mean_of_its_calls(clock: Clock) -> None:
-    left = iter([1.0, 1.0, 2.0, 4.0])
-
-    def spend() -> None:
-        clock.now += next(left)
-
-    assert cpu_seconds({"a": spend}, rounds=1, shortest=1.5) == {"a": [3.0]}
+    assert "".join(name for name, _ in made) == "aabb" + "aab" * 3

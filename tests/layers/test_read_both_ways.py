@@ -30,14 +30,3 @@ def test_values_and_gradients_are_those_of_packed_sequences() -> None:
             results.append((states, *last, *grads))
         for found, expected in zip(*results, strict=True):
             torch.testing.assert_close(found, expected)
-
-
-def test_padding_changes_nothing() -> None:
-    layer = nn.GRU(E, WIDTH, batch_first=True, bidirectional=True)
-    inputs = torch.randn(B, N, E)
-    padding = (torch.arange(N) >= LENGTHS[:, None])[..., None]
-    states, (last,) = read_both_ways(layer, inputs, LENGTHS)
-    other_states, (other_last,) = read_both_ways(layer, inputs + 100 * padding, LENGTHS)
-    assert torch.equal(states, other_states)
-    assert torch.equal(last, other_last)
-    assert states.masked_select(padding).abs().sum() == 0

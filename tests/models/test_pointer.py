@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from companion.data.batching import Batch, collate
 from companion.data.pairs import Pair
@@ -113,10 +112,7 @@ def test_an_unknown_word_has_the_attention_on_its_places() -> None:
         torch.testing.assert_close(found[0, :, toral], expected)
         share = mixture.copied_share(given.source, given.target_out)
         torch.testing.assert_close(share[0, :1], torch.ones(1, dtype=torch.float64))
-        assert (share[given.target_mask] >= 0).all()
-        assert (share[given.target_mask] <= 1).all()
-        beat = share[0, 1]  # "beat" does not stand in the report
-        assert beat == 0
+        assert share[0, 1] == 0  # "beat" does not stand in the report
 
 
 def test_coverage_begins_as_nothing_and_can_be_trained() -> None:
@@ -142,21 +138,16 @@ def test_gradients_are_right_also_without_probability() -> None:
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_a_beam_of_one_is_greedy_and_unknown_words_are_written() -> None:
+def test_unknown_words_are_written() -> None:
     model = made(coverage=True, seed=5)
     with torch.no_grad():
         model.switch.bias.fill_(-30.0)  # copies every word
-    translator = Translator(model, VOCAB, VOCAB, copying=True)
     sources = [pair.source for pair in PAIRS]
-    first = translator.translate(sources, max_len=4)
-    for source, one in zip(sources, first, strict=True):
+    translator = Translator(model, VOCAB, VOCAB, copying=True)
+    for source, one in zip(sources, translator.translate(sources, max_len=4), strict=True):
         assert len(one.tokens) == 4
         assert set(one.tokens) <= set(source)
         assert not one.finished
-    widened = translator.translate(sources, max_len=4, beam_size=3, length_penalty=0.0)
-    assert all(w.log_prob >= g.log_prob - 1e-6 for w, g in zip(widened, first, strict=True))
-    alone = [translator.translate([source], max_len=4)[0].tokens for source in sources]
-    assert alone == [one.tokens for one in first]
 
 
 def test_unknown_words_of_others_change_nothing() -> None:
@@ -172,30 +163,12 @@ def test_unknown_words_of_others_change_nothing() -> None:
         torch.testing.assert_close(logits, whole[:, place])
 
 
-def test_wrong_configurations() -> None:
-    cases: list[Any] = [
-        ({"attention": "none"}, "config.attention: got 'none'"),
-        ({"attention": "additive", "query": None}, "config.query: got 'previous'"),
-        ({"input_feeding": True}, "config.input_feeding: got True"),
-        ({"target_vocab": 9}, "config.target_vocab: got 9, wanted 8"),
-    ]
-    for change, message in cases:
-        config: dict[str, Any] = {
-            "source_vocab": 8, "target_vocab": 8, "attention": "general", "query": "present",
-        } | change  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            PointerGenerator(Seq2SeqConfig(**config))
-
-
-def test_wrong_calls() -> None:
-    ones: Tensor = torch.ones(2, 3, 4)
-    sizes = {"p_vocab": ones, "weights": torch.ones(2, 3, 5), "p_gen": torch.ones(2, 3)}
-    source = torch.zeros(2, 5, dtype=torch.int64)
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"size": 3}, r"size: got 3, wanted at least 4"),
-        ({"p_gen": torch.ones(2, 4)}, r"p_gen: got q = 4 in shape \(2, 4\), wanted 3"),
-        ({"weights": ones}, r"source: got k = 5 in shape \(2, 5\), wanted 4"),
-    ]
-    for changes, message in cases:
-        with pytest.raises(ValueError, match=message):
-            final_distribution(**{**sizes, "source": source, "size": 4, **changes})
+def test_what_does_not_go_together_is_refused() -> None:
+    config = Seq2SeqConfig(8, 9, attention="general", query="present")
+    with pytest.raises(ValueError, match=r"config\.target_vocab: got 9, wanted 8"):
+        PointerGenerator(config)
+    with pytest.raises(ValueError, match=r"config\.query: got 'previous'"):
+        PointerGenerator(Seq2SeqConfig(8, 8, attention="additive"))
+    ones, source = torch.ones(2, 3, 4), torch.zeros(2, 4, dtype=torch.int64)
+    with pytest.raises(ValueError, match="size: got 3, wanted at least 4"):
+        final_distribution(ones, ones, torch.ones(2, 3), source, size=3)

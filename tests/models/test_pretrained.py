@@ -44,9 +44,8 @@ YARN: dict[str, Any] = {
 
 def theirs(kind: str, model: str = "", **changes: Any) -> Any:
     """A model of the library with every weight drawn."""
-    names = {"bert": "BertConfig", "gpt2": "GPT2Config", "llama": "LlamaConfig"}
-    config = getattr(transformers, names[kind])(**{**SIZES[kind], **changes})
-    made = getattr(transformers, model or CLASSES[kind])(config).eval()
+    named = getattr(transformers, model or CLASSES[kind])
+    made = named(named.config_class(**{**SIZES[kind], **changes})).eval()
     torch.manual_seed(1)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.2)

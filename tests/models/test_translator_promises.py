@@ -65,15 +65,14 @@ def test_steps_of_a_beam_are_one_pass(name: str) -> None:
     model, batch = MODELS[name](), make_batch([0, 1, 2])
     logits, weights = model(batch, need_weights=True)
     q = batch.target_in.shape[1]
-    state = model.start(batch.source, batch.source_lengths, max_len=q, beam_size=2)
-    for i in range(q):
-        with torch.no_grad():
-            found, state, seen = model.step(batch.target_in[:, i].repeat_interleave(2), state)
-        torch.testing.assert_close(found, logits[:, i].repeat_interleave(2, 0))
-        if weights is None:
-            assert seen is None
-        else:
-            torch.testing.assert_close(seen, weights[:, i].repeat_interleave(2, 0))
+    for options in [{}, {"use_cache": False}] if name in VARIANTS else [{}]:
+        state = model.start(batch.source, batch.source_lengths, max_len=q, beam_size=2, **options)
+        for i in range(q):
+            with torch.no_grad():
+                found, state, seen = model.step(batch.target_in[:, i].repeat_interleave(2), state)
+            torch.testing.assert_close(found, logits[:, i].repeat_interleave(2, 0))
+            expected = None if weights is None else weights[:, i].repeat_interleave(2, 0)
+            torch.testing.assert_close(seen, expected)
 
 
 @each
@@ -104,16 +103,17 @@ def test_gradients_reach_every_weight(name: str) -> None:
 @each
 def test_rows_of_a_beam_go_on_from_those_they_were_chosen_from(name: str) -> None:
     model, batch = MODELS[name](), make_batch([0, 1])
-    state = model.start(batch.source, batch.source_lengths, max_len=9, beam_size=3)
     first, chosen = torch.tensor([4, 5, 6, 7, 8, 9]), torch.tensor([2, 2, 0, 3, 5, 4])
-    _, state, _ = model.step(first, state)
-    logits, _, _ = model.step(torch.full((6,), 10), model.reorder(state, chosen))
-    for row in range(6):
-        alone = make_batch([row // 3])
-        state = model.start(alone.source, alone.source_lengths, max_len=9)
-        _, state, _ = model.step(first[chosen[row]][None], state)
-        expected, _, _ = model.step(torch.tensor([10]), state)
-        torch.testing.assert_close(logits[row], expected[0])
+    for options in [{}, {"use_cache": False}] if name in VARIANTS else [{}]:
+        state = model.start(batch.source, batch.source_lengths, max_len=9, beam_size=3, **options)
+        _, state, _ = model.step(first, state)
+        logits, _, _ = model.step(torch.full((6,), 10), model.reorder(state, chosen))
+        for row in range(6):
+            alone = make_batch([row // 3])
+            state = model.start(alone.source, alone.source_lengths, max_len=9)
+            _, state, _ = model.step(first[chosen[row]][None], state)
+            expected, _, _ = model.step(torch.tensor([10]), state)
+            torch.testing.assert_close(logits[row], expected[0])
 
 
 @pytest.mark.parametrize("name", ["dot None gru", "paper", "pointer"])

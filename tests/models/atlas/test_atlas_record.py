@@ -57,10 +57,5 @@ def test_a_row_names_the_file_that_it_was_checked_against(row: AtlasRow) -> None
 
 
 def test_numbers_are_rounded_to_one_digit() -> None:
-    for number, up, digit in [
-        (4.65e-6, True, 5e-6),
-        (5e-6, True, 5e-6),
-        (3.67, False, 3.0),
-        (0.0, True, 0.0),
-    ]:
-        assert rounded(number, up=up) == digit
+    assert [rounded(x, up=True) for x in (4.65e-6, 5e-6, 0.0)] == [5e-6, 5e-6, 0.0]
+    assert rounded(3.67, up=False) == 3.0

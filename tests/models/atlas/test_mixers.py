@@ -9,7 +9,6 @@ from torch import Tensor
 
 from companion.models.atlas import (
     AttentionSpec,
-    DecoderModel,
     LatentSpec,
     LayerSpec,
     ModelSpec,
@@ -17,7 +16,7 @@ from companion.models.atlas import (
 )
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
-from companion.models.atlas.mixers.indexed import Indexer, IndexerSpec
+from companion.models.atlas.mixers.indexed import IndexerSpec
 from companion.models.atlas.mixers.latent import Latent
 from companion.models.atlas.model import state_numbers
 
@@ -61,10 +60,6 @@ def made(kind: Any, spec: Any) -> Any:
     return layer
 
 
-def layer_of(spec: LatentSpec) -> Any:
-    return made(Latent, spec)
-
-
 def text() -> Tensor:
     return torch.randn(2, TEXT, WIDTH, generator=torch.manual_seed(0), dtype=torch.float64)
 
@@ -87,13 +82,6 @@ def test_a_text_in_pieces_is_the_text_at_once_and_keeps_what_the_formula_says(na
         torch.testing.assert_close(torch.cat(outputs, 1), whole, rtol=1e-9, atol=1e-9)
 
 
-def test_what_is_kept_of_a_token_is_its_latent_and_what_heads_share() -> None:
-    for spec in KINDS.values():
-        numbers = spec.latent_dim + spec.rotary_dim + (0 if spec.indexer is None else 6)
-        assert sum(part.numbers for part in spec.keeps()) == numbers
-        assert not any(part.numbers == 0 for part in spec.keeps())
-
-
 @torch.no_grad()
 def test_few_blocks_are_another_attention_and_all_blocks_are_the_plain_one() -> None:
     for name in ("one block", "blocks", "all blocks"):
@@ -103,29 +91,8 @@ def test_few_blocks_are_another_attention_and_all_blocks_are_the_plain_one() -> 
 
 
 @torch.no_grad()
-def test_an_indexer_lets_a_query_see_its_best_keys_and_no_later_one() -> None:
-    for count in [1, 4, TEXT, TEXT + 5]:
-        torch.manual_seed(0)
-        indexer, x = Indexer(WIDTH, WIDTH, replace(INDEXER, count=count)).double(), text()
-        choice = indexer(x, x, indexer.remember(x, 0))
-        wanted = torch.arange(1, TEXT + 1).clamp(max=count).expand(2, -1)
-        assert torch.equal(choice.sum(-1), wanted)
-        assert not choice.triu(1).any()
-
-
-@torch.no_grad()
-def test_an_indexer_that_may_choose_all_keys_changes_nothing() -> None:
-    every = layer_of(replace(PLAIN, indexer=replace(INDEXER, count=TEXT)))
-    few = layer_of(replace(PLAIN, indexer=replace(INDEXER, count=2)))
-    none = Latent(WIDTH, PLAIN).double().eval()
-    none.load_state_dict(every.state_dict(), strict=False)
-    torch.testing.assert_close(every(text())[0], none(text())[0], rtol=1e-10, atol=1e-10)
-    assert (few(text())[0] - none(text())[0]).abs().max() > 0.01
-
-
-@torch.no_grad()
 def test_one_token_reads_the_chosen_latents_alone() -> None:
-    layer = layer_of(KINDS["indexer"])
+    layer = made(*LAYERS["indexer"])
     _, state = layer(text()[:, :-1])
     before = layer.trim(state)
     output, after = layer(text()[:, -1:], before)
@@ -136,26 +103,9 @@ def test_one_token_reads_the_chosen_latents_alone() -> None:
     assert torch.equal(layer(text()[:, -1:], spoilt)[0], output)
 
 
-@torch.no_grad()
-def test_a_layer_takes_over_the_choice_of_another() -> None:
-    spec = replace(PLAIN, indexer=INDEXER)
-    own, other = LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0)
-    model = DecoderModel(ModelSpec(vocab_size=9, embed_dim=WIDTH, layers=(own, other))).eval()
-    assert not any("layers.1.mixer.indexer" in name for name in model.state_dict())
-    assert [part.what for part in other.keeps()] == ["latent", "rotary key"]
-    assert [part.read_limit for part in other.reads()] == [4, 4]
-    tokens = torch.randint(0, 9, (2, TEXT))
-    whole, states = model(tokens)
-    first, before = model(tokens[:, :6])
-    rest, _ = model(tokens[:, 6:], before)
-    torch.testing.assert_close(torch.cat((first, rest), 1), whole, rtol=0, atol=1e-5)
-    assert state_numbers(states) == 2 * TEXT * (11 + 17)
-
-
 def test_a_choice_comes_from_an_earlier_layer_that_chooses() -> None:
-    cases: list[Any] = [1, 2]
-    for chooser in cases:
-        spec = replace(PLAIN, indexer=INDEXER)
-        layers = (LayerSpec(spec, None), LayerSpec(spec, None, chosen_by=0))
+    own = LayerSpec(replace(PLAIN, indexer=INDEXER), None)
+    for chooser in (1, 2):
+        layers = (own, replace(own, chosen_by=0), replace(own, chosen_by=chooser))
         with pytest.raises(ValueError, match=f"layer 2 has chosen_by={chooser}, wanted an earlier"):
-            ModelSpec(9, WIDTH, (*layers, LayerSpec(spec, None, chosen_by=chooser)))
+            ModelSpec(9, WIDTH, layers)

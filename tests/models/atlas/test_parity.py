@@ -4,6 +4,7 @@ import pytest
 
 from experiments.atlas.check import check
 from experiments.atlas.rows import ROWS, Row
+from tests.tiers import often
 
 EQUAL = 1e-5  # largest difference of logits between 0.2 and 7, in float32
 
@@ -14,11 +15,12 @@ FIRST = (
 """One for each way to keep a text; the others are compared in the long run of tests."""
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=() if row.name in FIRST else pytest.mark.slow) for row in ROWS],
-    ids=[row.name for row in ROWS],
+rows = pytest.mark.parametrize(
+    "row", often(ROWS, lambda row: row.name in FIRST), ids=[row.name for row in ROWS]
 )
+
+
+@rows
 def test_an_architecture_equals_its_reference(row: Row) -> None:
     outcome = check(row)
     assert outcome.size > 0.1, "logits near 0 would hide a difference"

@@ -12,17 +12,14 @@ from companion.models.atlas import DecoderModel
 from companion.models.pretrained import from_pretrained
 from experiments.atlas.check import build, first_of_ties
 from experiments.atlas.rows import ROWS, Row
+from tests.tiers import often
 
 OWN = [row for row in ROWS if row.name != "llama"]  # Llama is a `LanguageModel`
 ROW = next(row for row in ROWS if row.name == "qwen3")
 PROMPT = torch.tensor([[5, 9, 13, 4, 60, 31, 8, 22, 17], [11, 3, 44, 44, 7, 6, 52, 19, 30]])
 
 
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=() if row is ROW else pytest.mark.slow) for row in OWN],
-    ids=[row.name for row in OWN],
-)
+@pytest.mark.parametrize("row", often(OWN, ROW.__eq__), ids=[row.name for row in OWN])
 def test_a_folder_of_the_library_is_read(row: Row, tmp_path: Path) -> None:
     _, reference = build(row)
     reference.save_pretrained(tmp_path)
@@ -55,7 +52,7 @@ def test_a_state_can_be_used_twice() -> None:
     assert torch.equal(first, again)
 
 
-def test_missing_unknown_and_misshapen_weights_are_listed(tmp_path: Path) -> None:
+def test_missing_unknown_and_misshapen_weights_and_missing_fields_are_named(tmp_path: Path) -> None:
     _, reference = build(ROW)
     reference.save_pretrained(tmp_path)
     path = tmp_path / "model.safetensors"
@@ -72,11 +69,6 @@ def test_missing_unknown_and_misshapen_weights_are_listed(tmp_path: Path) -> Non
         "model.norm.weight is (5,), wanted (48,)",
     ):
         assert part in str(error.value)
-
-
-def test_a_field_that_is_missing_is_named(tmp_path: Path) -> None:
-    _, reference = build(ROW)
-    reference.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     fields = json.loads(path.read_text())
     del fields["rms_norm_eps"]

@@ -38,9 +38,9 @@ def layer_of(name: str) -> Any:
     return layer
 
 
-def text(length: int, width: int = WIDTH, batch: int = 2) -> Tensor:
+def text(length: int, batch: int = 2) -> Tensor:
     generator = torch.Generator().manual_seed(length)
-    return torch.randn(batch, length, width, generator=generator).double()
+    return torch.randn(batch, length, WIDTH, generator=generator).double()
 
 
 @each
@@ -93,25 +93,16 @@ def test_half_precision_keeps_its_dtype_and_a_wide_memory(name: str) -> None:
     assert (output - wide).abs().max() < 0.1 * wide.abs().max()
 
 
-def test_other_tokens_and_the_state_of_another_batch_are_refused() -> None:
+def test_a_state_of_another_batch_is_refused() -> None:
     for name in LAYERS:
         layer = layer_of(name)
-        with pytest.raises(ValueError, match=r"^x: got embed_dim = 11"):
-            layer(text(5, 11))
         _, state = layer(text(5))
         with pytest.raises(ValueError, match=r"^state: got one of b = 2, wanted 3 as in x"):
             layer(text(5, batch=3), state)
 
 
 def test_shapes_that_cannot_be_are_refused() -> None:
-    cases: list[Any] = [
-        (lambda: GatedDeltaSpec(4, 6, 5, 7), "num_key_heads: got 4, wanted a divisor of num_value"),
-        (lambda: GatedDeltaSpec(3, 6, 5, 7, max_beta=3.0), "max_beta: got 3"),
-        (lambda: KimiDeltaSpec(3, 5, decay_floor=1.0), "decay_floor: got 1"),
-        (lambda: Mamba2Spec(6, 5, 4, 7), "num_groups: got 4, wanted a divisor of num_heads, 6"),
-        (lambda: LightningSpec(3, 5, slope_scale=-1.0), "slope_scale: got -1"),
-        (lambda: ShortConvSpec(3, 0), "conv_width: got 0"),
-    ]
-    for spec, message in cases:
-        with pytest.raises(ValueError, match=f"^{message}"):
-            spec()
+    with pytest.raises(ValueError, match="num_key_heads: got 4, wanted a divisor of num_value"):
+        GatedDeltaSpec(4, 6, 5, 7)
+    with pytest.raises(ValueError, match="num_groups: got 4, wanted a divisor of num_heads, 6"):
+        Mamba2Spec(6, 5, 4, 7)

@@ -1,7 +1,6 @@
 """Embeddings: what is added, scaled, normalised and dropped; and the scores of words."""
 
 import math
-from typing import Any
 
 import pytest
 import torch
@@ -14,8 +13,7 @@ IDS = torch.tensor([[4, 5, 6, 5], [7, 8, 0, 0]])
 
 
 def test_the_paper_adds_sines_to_scaled_words() -> None:
-    cases: list[Any] = [True, False]
-    for scaled in cases:
+    for scaled in (True, False):
         embedding = randomised(Embedding(config_of("paper", embedding_scale=scaled)))
         words = embedding.words.weight[IDS] * (math.sqrt(12) if scaled else 1)
         expected = words + torch.from_numpy(sinusoidal_encoding(4, 12))
@@ -38,10 +36,8 @@ def test_scaled_words_begin_with_variance_one() -> None:
     assert 0.97 < words.var() < 1.03
 
 
-def test_learned_positions_end_and_there_may_be_no_segments() -> None:
+def test_learned_positions_end() -> None:
     embedding = Embedding(config_of("gpt2"))
-    with pytest.raises(ValueError, match="types: got some, wanted None"):
-        embedding(IDS, types=IDS)
     assert embedding(IDS, offset=19).shape == (2, 4, 12)
     with pytest.raises(ValueError, match="tokens: got 4 from position 20 on, wanted at most 23"):
         embedding(IDS, offset=20)

@@ -1,18 +1,17 @@
 """Language models: prompts of unequal length, caches, losses; and those that read both ways."""
 
-from itertools import product
 from typing import Any
 
 import pytest
 import torch
 
-from companion.decoding import beam, greedy, sample
+from companion.decoding import beam, greedy
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
 from tests.batches import padded
-from tests.tiers import often
-from tests.transformers import VARIANTS, config_of, each_variant, randomised
+from tests.transformers import config_of, each_variant, randomised
 
 PROMPTS = [[4, 5, 6, 7, 8], [9, 10], [11]]
+LENGTHS = torch.tensor([5, 2, 1])
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
 
 
@@ -34,49 +33,27 @@ def test_steps_after_a_prompt_are_one_pass_at_every_split(variant: str) -> None:
                 torch.testing.assert_close(logits, whole[:, i])
 
 
-@pytest.mark.parametrize(
-    ("variant", "use_cache", "how"),
-    often(
-        product(VARIANTS, (True, False), ("greedy", "beam", "sample")),
-        {
-            ("paper", True, "greedy"),
-            ("gpt2", True, "greedy"),
-            ("llama", True, "beam"),
-            ("t5", False, "sample"),
-        }.__contains__,
-    ),
-)
-def test_prompts_of_unequal_length_go_on_as_they_would_alone(
-    variant: str, use_cache: bool, how: str
-) -> None:
+@each_variant
+def test_prompts_of_unequal_length_go_on_as_they_would_alone(variant: str) -> None:
     model = make(variant)
-    lengths = torch.tensor([len(prompt) for prompt in PROMPTS])
 
-    def write(prompt: Any, lengths: Any) -> Any:
-        rows = len(prompt)
-        beam_size = 3 if how == "beam" else 1
+    def write(prompt: Any, lengths: Any, use_cache: bool, beam_size: int) -> Any:
         state = model.start(prompt, lengths, max_len=9, beam_size=beam_size, use_cache=use_cache)
-        options = dict[str, Any](batch_size=rows, bos_id=state.last, eos_id=2, max_len=9)
-        if how == "greedy":
+        options: dict[str, Any] = {
+            "batch_size": len(prompt), "bos_id": state.last, "eos_id": 2, "max_len": 9
+        }  # fmt: skip
+        if beam_size == 1:
             return greedy(model.step, state, **options)
-        if how == "sample":  # of one candidate: the draw does not depend on its neighbours
-            return sample(model.step, state, **options, top_k=1)
-        return beam(model.step, state, reorder=model.reorder, beam_size=3, **options)
+        return beam(model.step, state, reorder=model.reorder, beam_size=beam_size, **options)
 
-    together = write(padded(PROMPTS, 7), lengths)
-    for row, prompt in enumerate(PROMPTS):
-        alone = write(torch.tensor([prompt]), None)
-        assert together.sequences()[row] == alone.sequences()[0]
-        assert together.finished[row] == alone.finished[0]
-        width = alone.log_probs.shape[1]
-        torch.testing.assert_close(together.log_probs[row, :width], alone.log_probs[0])
-
-
-def test_weights_are_those_of_every_block() -> None:
-    model = make("llama")
-    logits, weights = model(IDS, need_weights=True)
-    torch.testing.assert_close(logits, model(IDS))
-    assert [tuple(layer.shape) for layer in weights] == [(2, 6, 7, 7)] * 2
+    for how in ((True, 1), (True, 3), (False, 3)):
+        together = write(padded(PROMPTS, 7), LENGTHS, *how)
+        for row, prompt in enumerate(PROMPTS):
+            alone = write(torch.tensor([prompt]), None, *how)
+            assert together.sequences()[row] == alone.sequences()[0]
+            assert together.finished[row] == alone.finished[0]
+            width = alone.log_probs.shape[1]
+            torch.testing.assert_close(together.log_probs[row, :width], alone.log_probs[0])
 
 
 def test_the_loss_is_that_of_every_next_token() -> None:
@@ -88,16 +65,6 @@ def test_the_loss_is_that_of_every_next_token() -> None:
     kept = torch.stack(rows[0] + rows[1][:2]).mean()
     torch.testing.assert_close(model.loss(IDS, lengths), kept)
     assert model.loss(IDS, label_smoothing=0.1) != model.loss(IDS)
-
-
-def test_gradients_reach_every_weight() -> None:
-    for variant in VARIANTS:
-        model = make(variant)
-        model.loss(IDS).backward()
-        for name, parameter in model.named_parameters():
-            assert parameter.grad is not None, name
-            if not name.endswith("key_proj.bias"):  # a shift of all keys moves no softmax
-                assert parameter.grad.abs().sum() > 0, name
 
 
 def test_learned_positions_limit_what_is_written() -> None:
@@ -114,18 +81,6 @@ def test_torch_compiles_it_in_one_piece(variant: str) -> None:
     torch.compiler.reset()
     compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(IDS), model(IDS))
-
-
-def test_meta_tensors_have_shapes() -> None:
-    with torch.device("meta"):
-        model = LanguageModel(config_of("llama")).eval()
-    ids = IDS.to("meta")
-    assert model(ids).shape == (2, 7, 19)
-    state = model.start(ids, torch.ones(2, dtype=torch.int64, device="meta"), max_len=5)
-    assert model.step(state.last, state).logits.shape == (2, 19)
-
-
-LENGTHS = torch.tensor([5, 2, 1])
 
 
 @each_variant
@@ -147,5 +102,3 @@ def test_the_loss_asks_at_the_chosen_positions() -> None:
     logs = model(masked).log_softmax(-1)
     expected = -(logs[0, 2, 6] + logs[0, 4, 8]) / 2
     torch.testing.assert_close(model.loss(masked, ids, chosen), expected)
-    model.loss(masked, ids, chosen).backward()
-    assert all(parameter.grad is not None for parameter in model.parameters())

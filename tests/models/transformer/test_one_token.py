@@ -80,17 +80,6 @@ def test_blocks_of_another_kind_are_declined(taken: list[int]) -> None:
     assert taken == []
 
 
-@torch.no_grad()
-def test_a_copied_cache_goes_on_with_the_same_weights(taken: list[int]) -> None:
-    model = randomised(LanguageModel(config_of("llama")))
-    state = model.start(TOKENS[:, :2], max_len=9)
-    state = model.step(TOKENS[:, 1], state).state
-    twin = copy.deepcopy(state)
-    one, other = (model.step(TOKENS[:, 2], each).logits for each in (state, twin))
-    torch.testing.assert_close(one, other)
-    assert taken == 4 * [2], "the prompt's first token, the second, and the third twice"
-
-
 def test_what_comes_back_may_go_where_gradients_are_wanted(taken: list[int]) -> None:
     for changes in ({}, {"final_norm": False}):
         model = randomised(LanguageModel(config_of("llama", **changes)), dtype=torch.float64)
@@ -107,16 +96,18 @@ def test_what_comes_back_may_go_where_gradients_are_wanted(taken: list[int]) -> 
 
 
 @torch.no_grad()
-def test_what_is_written_into_a_weight_counts_at_once() -> None:
+def test_a_copied_cache_goes_on_and_what_is_written_into_a_weight_counts(taken: list[int]) -> None:
     model = randomised(LanguageModel(config_of("llama")), dtype=torch.float64)
     state = model.start(TOKENS[:, :2], max_len=9)
     state = model.step(TOKENS[:, 1], state).state
-    twin = copy.deepcopy(state)
-    before = model.step(TOKENS[:, 2], state).logits
+    twin, third = copy.deepcopy(state), copy.deepcopy(state)
+    before, other = (model.step(TOKENS[:, 2], each).logits for each in (state, twin))
+    torch.testing.assert_close(before, other)
+    assert taken == 4 * [2], "the prompt's first token, the second, and the third twice"
     for name, parameter in model.named_parameters():
         if "blocks.1" in name:
             parameter.mul_(0.5)
-    after = model.step(TOKENS[:, 2], twin).logits
+    after = model.step(TOKENS[:, 2], third).logits
     assert (after - before).abs().max() > 1e-3
 
 

