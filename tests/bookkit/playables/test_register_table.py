@@ -23,27 +23,17 @@ def test_every_claim_is_a_row_with_its_number_verdict_and_page() -> None:
     assert near["rows"][0]["address"] == "bottleneck.ipynb"
 
 
-def test_the_whole_book_is_in_it() -> None:
-    data = json.loads(claims_register(register()).json())
-    assert len(data["rows"]) == len(register())
-    assert [column["title"] for column in data["columns"]][0::100] == ["Verdict"]
-    assert data["columns"][-1]["title"] == "Page"
-
-
 def test_rows_are_chosen_by_column_and_by_words() -> None:
     verdicts = sorted({entry.verdict for entry in SMALL})
     for place, verdict in enumerate(verdicts):
-        shown, said = (ask(MADE, {"verdict": place + 1}, want=w)[0] for w in ("model", "said"))
+        (shown,) = ask(MADE, {"verdict": place + 1})
         wanted = [at for at, entry in enumerate(SMALL) if entry.verdict == verdict]
         assert shown == wanted
-        assert said.startswith(f"{len(wanted)} of {len(SMALL)} claims are shown: {len(wanted)} ")
     words = " ".join(SMALL[0].claim.claim.upper().split()[:2])
     (shown,) = ask(MADE, {"words": words})
     has = [all(word.lower() in one.claim.claim.lower() for word in words.split()) for one in SMALL]
     assert shown == [at for at, fits in enumerate(has) if fits]
-    assert ask(MADE, {"words": "zebra"}, want="said") == [
-        f"0 of {len(SMALL)} claims are shown: none."
-    ]
+    assert ask(MADE, {"words": "zebra"}) == [[]]
 
 
 def test_columns_that_tell_nothing_apart_are_left_out() -> None:

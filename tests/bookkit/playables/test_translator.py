@@ -173,14 +173,6 @@ def test_a_page_says_what_it_would_fetch_and_contains_none_of_it() -> None:
         assert len(content) <= LARGEST
 
 
-def test_another_sentence_can_come_first() -> None:
-    words = ["the", "man", "sees", "the", "house"]
-    data = live_translator(words).data
-    assert data["words"] == words
-    assert np.array(data["rows"]).shape == (len(data["written"]), len(words))
-    assert live_translator(["house", "the"]).data["right"] is None
-
-
 def test_the_sentences_on_offer_have_all_lengths() -> None:
     lines = (FOLDER / FILES["sentences"]).read_text(encoding="utf-8").splitlines()
     english = [line.split("\t")[0].split() for line in lines]
