@@ -55,29 +55,6 @@ def test_times_cross_between_the_lengths_at_which_their_order_changes() -> None:
     assert cost.crossed([10, 100], {10: 1e4, 100: 1e5}, other) == 10.0
 
 
-def test_growth_is_made_of_its_times() -> None:
-    found = cost.growth_of(GROWTH, 3, rounds=1)
-    for name in ("textbook", "block", "recurrent"):
-        first, second, third = (found[f"time/{name}/{n}"] for n in GROWTH.lengths)
-        assert found[f"doubling/{name}/32"] == pytest.approx(third / second)
-        assert found[f"exponent/{name}"] == pytest.approx(math.log(third / first) / math.log(4))
-        counted = cost.flops_of(GROWTH, 16)[name]
-        assert found[f"rate/{name}/16"] == pytest.approx(counted / first / 1e6)
-    # e (8) wide, hidden 4 e: 16 n e^2 operations beside 4 n^2 e, equal at n = 4 e.
-    assert found["crossing/fused/relative"] == pytest.approx(found["crossing/fused"] / 32)
-
-
-def test_a_step_writes_on_from_what_was_filled() -> None:
-    model = cost.writer(TINY, 3)
-    step = cost.Writer(model, cost.filled(model, 2, 4, 3))
-    for _ in range(3):
-        step()
-    assert step.state.caches is not None
-    assert [cache.length for cache in step.state.caches] == [7, 7]
-    with pytest.raises(ValueError, match="max_len"):
-        step()
-
-
 def test_rates_are_shares_of_the_roof() -> None:
     roof = Roofline(flops=1e9, bandwidth=1e8)
     found = cost.writing_of(TINY, 3, roof, rounds=1, steps=3000)
@@ -260,12 +237,6 @@ def test_what_is_measured_of_an_arm() -> None:
 
 
 # The study of narrow numbers: what it measures.
-
-
-def test_distance_is_relative() -> None:
-    wanted = torch.tensor([3.0, 4.0])
-    assert numerics.distance(wanted, wanted) == 0
-    assert numerics.distance(wanted + torch.tensor([0.0, 1.0]), wanted) == pytest.approx(0.2)
 
 
 def one_row(*scores: float, dtype: torch.dtype = torch.float16) -> tuple[Tensor, Tensor, Tensor]:

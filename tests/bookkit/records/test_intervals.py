@@ -86,13 +86,6 @@ def test_the_p_value_of_a_share_is_scipys() -> None:
     assert found == pytest.approx(2 * tail, rel=0.05)
 
 
-def test_no_interval_without_two_finite_runs() -> None:
-    for runs in ([], [1.0], [1.0, math.nan], [1.0, math.inf]):
-        for function in (interval, prediction):
-            with pytest.raises(ValueError, match=r"runs: got .*, wanted at least 2 finite numbers"):
-                function(runs)
-
-
 def test_what_is_out_of_bounds_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"runs: got \[99.0, 101.0\], wanted numbers from 0 to 100"
