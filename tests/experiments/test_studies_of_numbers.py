@@ -73,7 +73,6 @@ def test_rates_are_shares_of_the_roof() -> None:
     assert found["train/to_decode"] == pytest.approx(share)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux alone")
 def test_memory_is_that_of_whole_matrices() -> None:
     growth = replace(GROWTH, memory_lengths=(2100, 2900))

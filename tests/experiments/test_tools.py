@@ -70,13 +70,9 @@ def save(page: dict[str, Any], path: Path) -> Path:
 def test_every_tag_folds_its_part() -> None:
     rows: list[tuple[list[str], list[str]]] = [
         (["hide-input"], ["source_hidden"]),
-        (["remove-input"], ["source_hidden"]),
-        (["hide-output"], ["outputs_hidden"]),
         (["remove-output"], ["outputs_hidden"]),
-        (["hide-cell"], ["source_hidden", "outputs_hidden"]),
         (["remove-cell"], ["source_hidden", "outputs_hidden"]),
         (["hide-input", "remove-output"], ["source_hidden", "outputs_hidden"]),
-        (["nbval-ignore-output"], []),
         ([], []),
     ]
     for tags, hidden in rows:

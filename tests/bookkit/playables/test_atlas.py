@@ -24,18 +24,6 @@ def data(made: Playable) -> Any:
     return json.loads(made.json())
 
 
-def test_every_architecture_is_a_row_and_opens_into_something() -> None:
-    found = data(atlas_table())
-    assert len(found["rows"]) == len(ATLAS.rows)
-    for shown, row in zip(found["rows"], ATLAS.rows, strict=True):
-        assert (shown["type"], shown["name"]) == (row.model_type, row.name)
-        assert shown["pattern"] == describe(row.spec).pattern
-        assert len(shown["layers"]) == len(row.spec.layers)
-        assert shown["unusual"]
-        assert shown["shapes"]
-        assert found["library"] + shown["path"] == ATLAS.address(row)
-
-
 def test_rows_are_chosen_by_mark_year_and_words_and_ordered() -> None:
     made = atlas_table(FEW)
     names = [row.name for row in FEW.rows]

@@ -6,9 +6,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from bs4 import BeautifulSoup
 
-from bookkit.figures import TimelineStep, attention_timeline, timeline_list, timeline_steps
+from bookkit.figures import TimelineStep, attention_timeline, timeline_steps
 from bookkit.playables.timeline import KINDS
 from tests.bookkit.playables.node import ask
 
@@ -67,24 +66,6 @@ def test_every_step_has_a_dot_in_its_year_on_each_of_its_lines() -> None:
             assert low <= dot["x"] <= high
         ends = [(dot["x"], dot["height"]) for dot in dots]
         assert all(np.hypot(a - c, b - d) >= 8.4 for (a, b), (c, d) in combinations(ends, 2))
-
-
-def test_the_list_tells_every_step_with_its_source() -> None:
-    shown = timeline_list()
-    assert len(repr(shown).splitlines()) == len(STEPS)
-    parts = BeautifulSoup(shown._repr_html_(), "html.parser").select("dl > div")
-    assert len(parts) == len(STEPS)
-    for step, part in zip(STEPS, parts, strict=True):
-        link, term = part.a, part.dt
-        assert link is not None
-        assert term is not None
-        assert (link["href"], link.get_text()) == (step.url, step.by)
-        assert term.get_text() == f"{step.month}: {step.name}"
-        words = part.get_text()
-        assert step.kept in words
-        assert step.changed in words
-        assert step.where in words
-        assert f"Changed ({', '.join(step.kinds)}): " in words
 
 
 def test_the_lesson_or_its_evidence_cites_every_step() -> None:

@@ -86,16 +86,6 @@ def test_a_missing_study_lists_those_there_are(record: dict[str, Any], tmp_path:
         load_result("x", directory=tmp_path / "nowhere")
 
 
-def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any]) -> None:
-    study = read_study(record, name="sample")
-    with pytest.raises(
-        UnknownNameError, match=r"measure of 'sample': got 'dot/blue', .* 'dot/bleu'"
-    ):
-        study["dot/blue"]
-    with pytest.raises(UnknownNameError, match=r"claim of 'sample': got 'gains', .* 'gain'"):
-        study.claim("gains")
-
-
 def test_what_is_no_record_is_refused(record: dict[str, Any]) -> None:
     rows: list[tuple[list[str], object, str]] = [
         (["seeds"], [3, 5], "dot/exact_match, runs: got 3 numbers, wanted 2: one a seed"),

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from bookkit.records import Claim, Finding, Measure, Side, UnknownNameError
+from bookkit.records import Claim, Measure, Side, UnknownNameError
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -37,12 +37,6 @@ def test_verdict() -> None:
         shifted = (interval[0] + 50, interval[1] + 50)
         assert claim(shifted, "above", 50).verdict == above
         assert claim(shifted, "below", 50).verdict == below
-
-
-def test_a_finding_has_a_sentence_for_every_verdict() -> None:
-    said = Finding(holds="Better.", fails="Worse.", undecided="Open.")
-    for interval, headline in [((1, 2), "Better."), ((-2, -1), "Worse."), ((-1, 2), "Open.")]:
-        assert said.headline(claim(interval, "above").verdict) == headline
 
 
 def test_a_lesson_writes_as_few_decimals_as_change_nothing() -> None:
