@@ -1,6 +1,5 @@
 """Verdicts, the table, the figure, and the files that results are kept in."""
 
-import json
 import platform
 from dataclasses import replace
 from pathlib import Path
@@ -59,14 +58,6 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     assert again.readings[0] == READING
     assert replace(again, rows=(), readings=()) == sample(rows=(), readings=())
     assert platform.node() not in path.read_text(encoding="utf-8")
-
-
-def test_a_field_that_nobody_knows_is_refused(tmp_path: Path) -> None:
-    path = write(sample(), tmp_path)
-    plain = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**plain, "speed": 1}), encoding="utf-8")
-    with pytest.raises(TypeError, match="speed"):
-        read(path)
 
 
 def test_the_table_says_what_was_reached_and_what_was_not(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from benchmarks.peers import flex
 from benchmarks.peers.recurrent import PlainTranslator
 from benchmarks.records import Row
 from benchmarks.run import run_case
-from benchmarks.timing import QUICK
 from companion.cost import matmul_flops, measure_flops
 from companion.data.batching import Batch
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
@@ -72,13 +71,6 @@ def test_a_quick_run_ends(name: str) -> None:
             assert row.value is not None, row.note
 
 
-def test_goals_are_asked_for_in_full_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "ARRAY_LENGTHS", (32,))
-    monkeypatch.setattr(attention, "GOAL_LENGTH", 32)
-    rows = [one for one in attention.arrays(False, QUICK) if hasattr(one, "goal")]
-    assert [row.goal for row in rows] == list(attention.ARRAY_GOALS.values())
-
-
 def test_the_truth_is_torchs_own_float64() -> None:
     tensors = attention.inputs(700, count=4)  # more rows than are computed at once
     results = attention.truth_of_last_head(tensors, attention.band(700))
@@ -127,20 +119,6 @@ def test_projecting_at_every_step_is_more_work() -> None:
     assert every - before == (5 - 1) * matmul_flops(3 * 5, h, h)
 
 
-def test_no_call_with_growing_keys_meets_a_length_again() -> None:
-    met: dict[str, list[int]] = {"ours": [], "theirs": []}
-    functions = {name: lengths.append for name, lengths in met.items()}
-    overhead.grown(functions, [(n,) for n in range(33, 50)])
-    assert met["ours"] == met["theirs"] == list(range(33, 50))
-
-
-def test_the_least_of_every_group_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = iter([5.0, 9.0, 3.0, 8.0, 7.0, 1.0, 6.0, 2.0])
-    monkeypatch.setattr(overhead, "reading", lambda function, arguments: next(seconds))
-    results = overhead.repeated({"a": print, "b": print}, (), overhead.Blocks(2, 2, 1))
-    assert results == {"a": [3.0, 6.0], "b": [8.0, 1.0]}
-
-
 def test_overheads_that_differ_are_refused() -> None:
     with pytest.raises(AssertionError, match="a, b: got different values"):
         overhead.check({"a": lambda x: x, "b": lambda x: x * 1.001}, (np.ones((2, 3)),))
@@ -151,15 +129,6 @@ def test_flex_attention_is_given_the_same_masks() -> None:
     query, key = places[:, None], places[None]
     assert torch.equal(flex.causal(none, none, query, key), attention.band(9))
     assert torch.equal(flex.window(2)(none, none, query, key), attention.band(9, left=2))
-
-
-def test_what_does_not_compile_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(function: object) -> object:
-        raise RuntimeError("no C++ compiler\nlong trace")
-
-    monkeypatch.setattr(torch, "compile", refuse)
-    said = flex.compiled([torch.ones(1, 1, 16, 8)] * 3, flex.causal)
-    assert said == "does not compile: no C++ compiler"
 
 
 def test_what_does_not_fit_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:

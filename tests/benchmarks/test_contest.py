@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import contest, machine
-from benchmarks.contest import Contest, Entrant, Field, error, growth, hold, lacking
+from benchmarks.contest import Contest, Entrant, Field, error, growth, hold
 from benchmarks.records import Goal, Reading, Row
 from benchmarks.timing import QUICK
 
@@ -101,10 +100,3 @@ def test_growth_is_fitted_from_three_lengths_of_one_setting() -> None:
     assert list(growth(readings[:2], "tiled", "full", "s", None)) == []
     readings[0] = replace(readings[0], median=0.0)  # too small to be told apart
     assert list(growth(readings, "tiled", "full", "s", None)) == []
-
-
-def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contest, "available_bytes", lambda: 10 * 2**30)
-    assert lacking(7.9 * 2**30) == ""
-    assert lacking(16 * 2**30) == "needs 16.0 GB, 10.0 free"
-    assert machine.available_bytes() > 0

@@ -1,17 +1,12 @@
 """The measure of memory, on allocations of known size."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from benchmarks.memory import MEGABYTE, extra_bytes
-
-if TYPE_CHECKING:
-    from companion.cost.timing import Call
 
 pytestmark = pytest.mark.slow
 
@@ -24,16 +19,13 @@ def allocate(megabytes: int) -> None:
     kept[::4096] = b"x" * len(kept[::4096])
 
 
-def allocations(megabytes: int, passing: int = 1) -> tuple[Call, Call]:
+def allocations(megabytes: int, passing: int = 1) -> Any:
     """Return calls; what passes is taken and given back before the one that counts."""
     return partial(allocate, passing), partial(allocate, megabytes)
 
 
-def failing() -> tuple[Call, Call]:
-    def fail() -> None:
-        raise ValueError("too large")
-
-    return (lambda: None), fail
+def failing() -> Any:
+    return partial(allocate, 1), partial(int, "too large")
 
 
 @pytest.mark.parametrize("megabytes", [32, 200])
@@ -52,5 +44,5 @@ def test_what_was_given_back_before_hides_nothing() -> None:
 
 
 def test_a_process_that_fails_says_why() -> None:
-    with pytest.raises(MemoryError, match="ValueError: too large"):
+    with pytest.raises(MemoryError, match=r"ValueError: .*too large"):
         extra_bytes(f"{HERE}:failing", {})

@@ -69,13 +69,6 @@ def test_what_is_counted_is_cpu_time() -> None:
     assert spread(results["asleep"]).median < spread(results["awake"]).median
 
 
-def test_what_was_called_for_long_needs_no_other_call_to_warm_up() -> None:
-    order: list[str] = []
-    calls = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
-    interleave(calls, Protocol(least=1, most=1, shortest=0.0), {"a": 2.0, "b": 0.5})
-    assert "".join(order) == "bb" + "ab"
-
-
 def test_a_reading_is_the_mean_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
 

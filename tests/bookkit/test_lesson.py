@@ -5,7 +5,6 @@ import matplotlib as mpl
 import pytest
 
 from bookkit import figures as plot
-from bookkit import notebook
 from bookkit.exercises import align
 from bookkit.lesson import begin
 
@@ -22,14 +21,6 @@ def test_a_page_may_have_no_exercises() -> None:
     assert begin().exercises is None
     with pytest.raises(ModuleNotFoundError, match="no_such_page"):
         begin("no_such_page")
-
-
-def test_everything_that_a_cell_shows_is_at_hand() -> None:
-    lesson = begin()
-    for name in notebook.__all__:
-        shown = getattr(notebook, name)
-        if not isinstance(shown, type):
-            assert getattr(lesson, name) is shown
 
 
 def test_a_lesson_opens_without_torch() -> None:

@@ -70,19 +70,14 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
 
 def test_a_fault_is_named(tmp_path: Path) -> None:
     rows: list[tuple[str, str, str]] = [
-        ("    says: It helps.\n", "", "helps: got no says, wanted all of says, number"),
         ("    fails: No.\n", "", "helps: got no fails, wanted all of"),
         ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
-        ("says: It helps.", "says: 5", "helps, says: got 5, wanted str"),
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
         ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
         ("ratio(", "rati(", "helps, number: got rati, wanted one of ratio, distance, lost"),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
-        ("planned: added", "planned: made", "falls, planned: got made later, wanted"),
-        ("  before: Added when the others had failed.\n", "", "falls, before: got nothing, wanted"),
         ('"{size} fewer"', "fewer", "falls, number: got 'fewer', wanted"),
-        ("holds: Yes.", 'holds: ""', "helps, holds: got '', wanted a sentence"),
         ("  helps:", "  falls:", "got falls twice, wanted each key once"),
         ("claims:", "claim:", "got 'claim', wanted one of every_claim, claims"),
         (GOOD, "- a list", r"got \['a list'\], wanted a mapping"),

@@ -13,30 +13,15 @@ import pytest
 import torch
 
 from bookkit.notebook import load_result
-from bookkit.records import Finding
 from bookkit.records.reading import RECORD
 from experiments.engine import experiment, record
-from experiments.engine.claims import Claim, History, Runs
+from experiments.engine.claims import Claim, History
 from experiments.engine.experiment import Answers, Experiment, by_item, on, run_cached
 from experiments.engine.kinds import number, share
 from experiments.engine.recompute import recomputed
 from experiments.engine.trials import Trials
 
 LATER = History("ours", "check", "added later", "It was less.")
-
-
-def test_a_finding_comes_along_and_decides_nothing() -> None:
-    runs: Runs = {"a/right": [5.0, 7.0], "b/right": [4.0, 5.0]}
-    said = Finding(holds="A wins.", fails="B wins.", undecided="It is open.")
-    plain, told = (
-        toy(claims={"more": Claim("A beats B.", "a/right", "b/right", above=0, finding=finding)})
-        for finding in (None, said)
-    )
-    entry = told.decide(runs)["more"]
-    assert entry.pop("finding") == {
-        "holds": "A wins.", "fails": "B wins.", "undecided": "It is open.", "number": "",
-    }  # fmt: skip
-    assert entry == plain.decide(runs)["more"]
 
 
 def outcome(setting: float, task: float, seed: int) -> dict[str, float]:
@@ -49,17 +34,12 @@ def beside(seed: int) -> dict[str, float]:
 
 def toy(**changes: Any) -> Experiment:
     given: dict[str, Any] = {
-        "name": "toy",
-        "title": "A toy",
-        "seeds": (1, 2, 3, 4, 5),
+        "name": "toy", "title": "A toy", "seeds": (1, 2, 3, 4, 5), "outcome": outcome,
+        "beside": beside, "modules": ["companion.scores"], "smoke": lambda: [1.0, 2.0],
         "arms": lambda: on(10.0, {"a": 100.0, "b/c": 200.0}),
-        "outcome": outcome,
-        "beside": beside,
         "kinds": {"*/seed": number("seeds"), "*": number("points")},
         "claims": {"more": Claim("B is more.", "b/c/sum", "a/sum", "points", 50, history=LATER)},
-        "modules": ["companion.scores"],
-        "smoke": lambda: [1.0, 2.0],
-    }
+    }  # fmt: skip
     return Experiment(**{**given, **changes})
 
 
@@ -79,14 +59,14 @@ def at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
 
 def test_every_arm_runs_on_every_seed(at_once: list[int]) -> None:
+    halves = [0.5, 1.0, 1.5, 2.0, 2.5]
     assert toy().run(3) == {
-        "a/sum": [111.0, 112.0, 113.0, 114.0, 115.0],
-        "a/half/seed": [0.5, 1.0, 1.5, 2.0, 2.5],
-        "b/c/sum": [211.0, 212.0, 213.0, 214.0, 215.0],
-        "b/c/half/seed": [0.5, 1.0, 1.5, 2.0, 2.5],
+        "a/sum": [111.0, 112.0, 113.0, 114.0, 115.0], "a/half/seed": halves,
+        "b/c/sum": [211.0, 212.0, 213.0, 214.0, 215.0], "b/c/half/seed": halves,
         "other/sum": [3.0, 6.0, 9.0, 12.0, 15.0],
-    }
-    assert at_once == [3, 3]
+    }  # fmt: skip
+    toy(timed=True).run(3)
+    assert at_once == [3, 3, 3, 1], "what measures times runs alone"
 
 
 def process(number: int) -> tuple[int, int, int]:
@@ -102,11 +82,6 @@ def test_jobs_run_elsewhere_in_one_thread_each_and_come_in_order(workers: int) -
     with joblib.parallel_config(backend="threading"):  # where several run is told from outside
         found = experiment.in_parallel(process, [(n,) for n in range(4)], 2)
     assert {pid for _, pid, _ in found} == {os.getpid()}
-
-
-def test_what_measures_times_runs_alone(at_once: list[int]) -> None:
-    toy(timed=True).run(3)
-    assert at_once == [3, 1]
 
 
 def asked(setting: float, task: float, seed: int) -> dict[str, float | Answers]:
@@ -145,16 +120,7 @@ def test_a_record_is_written(
     assert study.claim("more").before == "It was less."
     assert study.command == "python -m experiments toy"
     assert list(study.code["files"]) == ["companion/scores.py"]
-    assert study.config == {
-        "a": {"setting": 100.0, "task": 10.0},
-        "b/c": {"setting": 200.0, "task": 10.0},
-    }
-
-
-def test_a_kind_is_that_of_the_first_pattern() -> None:
-    assert [toy().kind(name).unit for name in ("a/half/seed", "a/sum")] == ["seeds", "points"]
-    with pytest.raises(ValueError, match=r"kinds: got no pattern for 'a', wanted one of b/\*"):
-        toy(kinds={"b/*": number("")}).kind("a")
+    assert study.config["b/c"] == {"setting": 200.0, "task": 10.0}
 
 
 def test_an_outcome_is_read_back_for_the_same_arguments_and_code(at_once: list[int]) -> None:
@@ -177,17 +143,9 @@ def test_the_command_line_tunes_or_runs(
     words: list[str], done: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[str, int]] = []
-    toy(workers=4, tuning=lambda workers: calls.append(("own", workers))).main(["--tune"], "")
-    assert calls.pop() == ("own", 4)
     for name in ("record", "tune"):
         monkeypatch.setattr(
             Experiment, name, lambda _, workers, name=name: calls.append((name, workers))
         )
     toy(trials=Trials(dict, (), None)).main(words, "A study.")
     assert calls == [done]
-
-
-def test_only_a_study_with_trials_can_be_tuned(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        toy().main(["--tune"], "A study.")
-    assert "--tune" in capsys.readouterr().err

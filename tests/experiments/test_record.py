@@ -2,7 +2,6 @@ import json
 import math
 import os
 import platform
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from bookkit.records import load_result
 from bookkit.records.intervals import interval
 from experiments.engine import record
 from experiments.engine.claims import History
-from experiments.engine.kinds import exact, number, share
-from experiments.engine.record import rounded
+from experiments.engine.kinds import number, share
 
 PLAIN, PERCENT = number(""), share(100)
 HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
@@ -28,20 +26,6 @@ def test_a_measure_can_be_computed_again_from_what_is_stored() -> None:
     assert record.measure(stored["runs"], PERCENT) == stored
     assert stored["runs"] == pytest.approx(runs, rel=5e-8)
     assert stored["runs"][0] == 0.33333333
-
-
-def test_what_is_exact_has_no_interval() -> None:
-    entry = record.measure([7.0, 7.0], exact("weights"))
-    assert entry == {"kind": "exact", "unit": "weights", "runs": [7.0, 7.0], "mean": 7.0}
-    with pytest.raises(ValueError, match="wanted the same in all: exact"):
-        record.measure([7.0, 8.0], exact("weights"))
-
-
-def test_a_share_names_its_items_and_stays_within_100_percent() -> None:
-    entry = record.measure([100.0, 100.0, 100.0], share(500))
-    assert (entry["kind"], entry["items"]) == ("share", 500)
-    assert entry["interval"] == rounded(share(500).spans([100.0] * 3)["interval"])
-    assert entry["interval"] == pytest.approx([96.5, 100], abs=0.1)
 
 
 def test_a_new_run_is_right_on_whole_items() -> None:
@@ -59,19 +43,10 @@ def test_a_claim_pairs_runs_by_seed() -> None:
 
 
 def test_what_is_wrong_is_named() -> None:
-    given: dict[str, Any] = {"kind": PLAIN, "side": "above"}
-    rows: list[tuple[Callable[[], object], str]] = [
-        (lambda: record.claim("", [1.0, 2.0], [1.0], **given),
-         "control_runs: got 1 runs, wanted 2, one for each"),
-        (lambda: record.claim("", [1.0, 2.0], None, **{**given, "side": "over"}),
-         "side: got 'over', wanted"),
-        (lambda: record.fingerprint([]), "losses: got .* at least one"),
-        (lambda: record.fingerprint([math.nan]), "losses: got .* all finite"),
-        (lambda: record.fingerprint([1.0], tolerance=0.0), "tolerance: got 0.0"),
-    ]  # fmt: skip
-    for call, message in rows:
-        with pytest.raises(ValueError, match=message):
-            call()
+    with pytest.raises(ValueError, match="control_runs: got 1 runs, wanted 2, one for each"):
+        record.claim("", [1.0, 2.0], [1.0], kind=PLAIN, side="above")
+    with pytest.raises(ValueError, match=r"losses: got .* all finite"):
+        record.fingerprint([math.nan])
 
 
 def test_where_it_ran_is_named_but_not_which_machine() -> None:
@@ -92,17 +67,14 @@ class Setting:
 def arguments(**changes: Any) -> dict[str, Any]:
     runs = [1.0, 2.0, 3.0, 4.0, 5.5]
     return {
-        "title": "A sample",
-        "command": "python -m experiments sample",
-        "seeds": [1, 2, 3, 4, 5],
-        "threads": 1,
-        "code": {"commit": None, "of": "code", "files": {}},
+        "title": "A sample", "command": "python -m experiments sample", "seeds": [1, 2, 3, 4, 5],
+        "threads": 1, "code": {"commit": None, "of": "code", "files": {}},
         "config": {"model": Setting()},
         "measures": {"b": record.measure(runs, PERCENT), "a": record.measure(runs, number("s"))},
         "claims": {"c": record.claim("It is.", runs, None, kind=PLAIN, side="above") | HISTORY},
         "fingerprint": record.fingerprint([2.0, 1.0]),
         **changes,
-    }
+    }  # fmt: skip
 
 
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:
@@ -121,10 +93,7 @@ def test_what_is_no_record_is_not_written(tmp_path: Path) -> None:
     better = {**record.measure([1.0, 2.0, 3.0, 4.0, 5.0], PERCENT), "mean": 3.1}
     rows: list[tuple[dict[str, Any], str]] = [
         ({"seeds": [1, 2, 3, 4]}, "seeds: got 4, wanted at least 5"),
-        ({"seeds": [1, 2, 3, 4, 4]}, "seeds: got .* all different"),
-        ({"seeds": [1, 2, 3, 4, 5, 6]}, "runs: got 5 numbers, wanted 6: one a seed"),
         ({"config": {"file": "/data/pairs.tsv"}}, "config, file: got an absolute path"),
-        ({"config": {"file": "C:\\pairs.tsv"}}, "config, file: got an absolute path"),
         ({"config": {"rate": math.nan}}, "not JSON compliant"),
         ({"config": {"model": object()}}, "sample, config, model: got object, wanted what JSON"),
         ({"measures": {"a": better}}, r"measures, a, mean: got 3.1, runs give 3.0"),

@@ -18,7 +18,6 @@ from experiments.choices import study as choices
 from experiments.decoding import study as decoding
 from experiments.engine.claims import Runs
 from experiments.engine.settings import reported
-from experiments.engine.translators import GrammarTask
 from experiments.explanation import study as explanation
 from experiments.parallelism import study as parallelism
 from experiments.speculative import study as speculative
@@ -28,8 +27,6 @@ from experiments.translator_race import study as race
 pytestmark = pytest.mark.slow
 
 # The study of what attention buys: the same for all arms, and what they cost.
-
-SHORT = GrammarTask(train_pairs=120, max_length=9, test_pairs=8, bin_pairs=8, bins=((1, 5), (6, 9)))
 
 
 @pytest.mark.parametrize("study", [buys, choices])
@@ -42,16 +39,6 @@ def test_a_record_of_other_settings_is_refused(
     study.recorded.cache_clear()
     with pytest.raises(ValueError, match="its dot was not trained as dot is here"):
         study.recorded()
-
-
-def test_costs_are_of_every_arm() -> None:
-    settings = {name: setting.shrunk() for name, setting in buys.everyone().items()}
-    costs = buys.costs(settings, 3, SHORT)
-    assert len(costs) == 5 * len(settings)
-    assert all(value > 0 for value in costs.values())
-    assert costs["dot/parameters"] == costs["none/parameters"]
-    assert costs["local/parameters"] > costs["general/parameters"] > costs["dot/parameters"]
-    assert costs["concat/training_mib"] > costs["dot/training_mib"] > costs["none/training_mib"]
 
 
 # The study of decoding: its exact search, what it counts as cut, and what it compares.

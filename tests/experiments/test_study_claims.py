@@ -9,7 +9,7 @@ import pytest
 from bookkit.records.intervals import error_terms, item_error
 from experiments.engine.answers import Answered
 from experiments.engine.claims import Claim, Runs, distance
-from experiments.engine.kinds import NumberKind, exact, from_entry, number, share
+from experiments.engine.kinds import NumberKind, exact, number, share
 
 RUNS: Runs = {"a/right": [95.0, 97.0], "b/right": [94.0, 95.0], "c/loss": [1.0, 3.0]}
 
@@ -95,9 +95,3 @@ def test_items_of_their_own_are_in_the_spread_already() -> None:
     assert error_terms(kind, [1.0, 2.0]) == ((-100, 100), 0.0, item_error(0, 500))
     entry = Claim("A beats A.", "a/right", "a/right", "points", above=0).decide(RUNS, own)
     assert entry["kind"] == "number"
-
-
-def test_a_kind_can_be_read_back() -> None:
-    shares, numbers = (share(7), share(7, own=True)), (number("s", 0), number("points", -1, 1))
-    for kind in (*shares, *numbers, exact("weights")):
-        assert from_entry(kind.as_entry()) == kind

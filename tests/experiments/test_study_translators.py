@@ -12,7 +12,6 @@ from experiments.engine.translators import (
     equal_parameters,
     parameter_count,
 )
-from experiments.engine.update_cost import update_costs
 from experiments.real_sentences.study import FileTask
 
 
@@ -69,14 +68,3 @@ def test_determiner_errors_know_their_noun() -> None:
         "determiner_counts/at_their_noun": 1,
         "determiner_counts/elsewhere": 2,
     }
-
-
-def test_a_wider_translator_costs_more_and_the_first_is_the_unit() -> None:
-    task = GrammarTask(train_pairs=80, max_length=8, test_pairs=8, bins=())
-    settings = {
-        "narrow": Setting("none", hidden_dim=8, embed_dim=4, batch_size=16),
-        "wide": Setting("none", hidden_dim=512, embed_dim=4, batch_size=16),
-    }
-    costs = update_costs(settings, task, seed=1, rounds=3, updates=3)
-    assert costs["narrow"] == 1.0
-    assert costs["wide"] > 2.0

@@ -93,16 +93,6 @@ def test_every_architecture_can_be_told() -> None:
         assert "None" not in told, row.model_type
 
 
-def test_some_words_of_known_models() -> None:
-    facts = describe(load_atlas().row("gpt_oss").spec)
-    assert (facts.heads, facts.positions) == ("64 : 8 of 64", "rotary, stretched by YaRN")
-    assert facts.marks == ("window", "sink")
-    assert "a sink in each head" in facts.details
-    cohere = describe(load_atlas().row("cohere2").spec)
-    assert cohere.positions == "rotary in 30 layers; none in 10 layers"
-    assert "side by side" in cohere.norms
-
-
 def test_the_census_counts_every_row_once_for_each_of_its_marks() -> None:
     counted = census()
     assert sum(counted.rows.values()) == len(ROWS)

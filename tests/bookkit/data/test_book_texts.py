@@ -1,29 +1,11 @@
 """The phrase book, the sentences of this book, and the running sentence in the plane."""
 
 import re
-import string
 
 import numpy as np
 
-from bookkit.data.phrases import phrase_book
 from bookkit.data.plane import plane_words
 from bookkit.data.sentences import FILE, LONGEST, SYMBOLS, sentences
-from companion.data.pairs import read_pairs
-
-
-def test_the_phrase_book_is_lower_case_and_in_the_form_that_the_reader_takes() -> None:
-    book = {"".join(pair.source): "".join(pair.target) for pair in phrase_book()}
-    of_the_notebook = {"hello": "hola", "how are you": "cómo estás", "good morning": "buenos días"}
-    assert of_the_notebook.items() <= book.items()
-    letters = set(string.ascii_lowercase + " ")
-    for english, spanish in book.items():
-        assert set(english) <= letters | {"'"}, english
-        assert set(spanish) <= letters | set("áéíóúüñ"), spanish
-        assert (english, spanish) == (" ".join(english.split()), " ".join(spanish.split()))
-    path = FILE.with_name("phrases.tsv")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(read_pairs(path)) == len(lines) == len(phrase_book()) == len(book) >= 70
-    assert all(line.count("\t") in (1, 2) and line == line.strip() for line in lines)
 
 
 def test_every_sentence_is_short_plain_and_alone() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import pytest
 import torch
 from torch import Generator, Tensor
 
@@ -49,15 +48,3 @@ def test_the_words_that_decide_say_the_label() -> None:
         assert len(facts) == len(tokens)
         assert facts[question] - 12 == label
         assert gold.tolist() == [[question, label + 12]]
-
-
-def test_wrong_calls_are_refused() -> None:
-    wrong: list[tuple[type[ClassificationTask], dict[str, int], str]] = [
-        (MarkerTask, {}, "count: got 0"),
-        (MarkerTask, {"shortest": 5, "longest": 4}, "longest: got 4, wanted at least 5"),
-        (MajorityTask, {"shortest": 2}, "shortest: got 2, wanted at least 3"),
-        (LookupTask, {"names": 5}, "names: got 5, wanted at least 10"),
-    ]
-    for task, sizes, message in wrong:
-        with pytest.raises(ValueError, match=message):
-            task(**sizes).draw(0, Generator())

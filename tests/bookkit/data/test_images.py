@@ -1,7 +1,5 @@
 """Batches of pictures, and the digits."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -49,15 +47,6 @@ def test_an_epoch_has_every_row_once_and_an_order_of_its_own() -> None:
     for image, words in zip(batch.images, batch.target_out, strict=True):
         same_image = [i for i in range(7) if torch.equal(rows.images[i], image)]
         assert any(torch.equal(rows.target_out[i], words) for i in same_image)
-
-
-def test_batch_sizes_are_whole_and_positive() -> None:
-    wrong: Any
-    for wrong, kind in ((0, ValueError), (1.5, TypeError)):
-        with pytest.raises(kind, match="batch_size: got"):
-            ShuffledBatches(ROWS, batch_size=wrong, seed=1)
-    with pytest.raises(IndexError, match="step: got -1"):
-        ShuffledBatches(ROWS, batch_size=2, seed=1)[-1]
 
 
 def test_the_digits_are_divided_always_alike() -> None:

@@ -1,7 +1,5 @@
 """Match reports: names of the splits, facts, links, and what is counted as a mistake."""
 
-from typing import Any
-
 import pytest
 
 from bookkit.data.reports import FACTS, made_up_names, match_reports, mistaken_facts, tells_winner
@@ -97,16 +95,7 @@ def test_mistakes_have_their_names() -> None:
 
 
 def test_wrong_calls() -> None:
-    rows: list[tuple[Any, dict[str, Any], str]] = [
-        (match_reports, {"count": 0}, "count: got 0"),
-        (match_reports, {"count": 1.5}, "count"),
-        (match_reports, {"names": "abcde"}, "names: got a string"),
-        (match_reports, {"names": ("a", "b", "c", "d", "d")}, "names: got 4 different words"),
-        (match_reports, {"score_alone": 1.5}, "score_alone: got 1.5"),
-        (made_up_names, {"count": 2001}, "count: got 2001, wanted at least 1 and at most 2000"),
-        (made_up_names, {"split": "dev"}, "split: got 'dev'"),
-    ]
-    for function, wrong, message in rows:
-        given = {"count": 1, "seed": 1} | ({"names": NAMES} if function is match_reports else {})
-        with pytest.raises((TypeError, ValueError), match=message):
-            function(**given | wrong)
+    with pytest.raises(ValueError, match="names: got 4 different words"):
+        match_reports(1, seed=1, names=("a", "b", "c", "d", "d"))
+    with pytest.raises(ValueError, match="count: got 2001, wanted at least 1 and at most 2000"):
+        made_up_names(2001, seed=1)

@@ -68,11 +68,5 @@ def test_surprisals_are_those_of_the_words_and_the_end() -> None:
 
 
 def test_what_is_no_story_is_refused() -> None:
-    rows: list[tuple[str, str]] = [
-        ("a king sings in the zebra", r"got 'zebra' as word 5, wanted city, garden, house"),
-        ("a king sings in the city . she", r"got 'she' as word 7, wanted he"),
-        ("a king sings", r"got '<eos>' as word 3, wanted in"),
-    ]
-    for story, message in rows:
-        with pytest.raises(ValueError, match=message):
-            surprisals(story.split())
+    with pytest.raises(ValueError, match="got 'she' as word 7, wanted he"):
+        surprisals(["a", "king", "sings", "in", "the", "city", ".", "she"])

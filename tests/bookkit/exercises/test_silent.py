@@ -71,13 +71,3 @@ def test_a_gradient_that_is_cut_off_is_found() -> None:
     assert not torch.autograd.gradcheck(
         lambda t: weigh(t, t.detach()), torch.tensor(X).requires_grad_(), raise_exception=False
     )
-
-
-def test_rows_and_columns_of_the_weights() -> None:
-    query, key = DICE.normal(size=(2, 5, 3))
-    over_queries = weigh(query, key, "softmax over queries")
-    np.testing.assert_allclose(over_queries.sum(-2), 1)
-    late = weigh(query, key, "masked too late")
-    np.testing.assert_allclose(late, np.tril(weigh(query, key, "no mask")))
-    assert (weigh(query, key, "mask upside down")[-1] == 0).all()
-    np.testing.assert_array_equal(weigh(query, key, "one word too few")[0], np.zeros(5))

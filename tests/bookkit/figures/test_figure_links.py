@@ -33,10 +33,3 @@ def test_links_are_row_then_column(ax: Any) -> None:
     x, y = ax.transAxes.inverted().transform(sure.get_window_extent().get_points().mean(axis=0))
     assert x == pytest.approx(5 / 6, abs=0.01)
     assert y == pytest.approx(3 / 4, abs=0.01)
-
-
-def test_a_link_outside_the_map_is_refused(ax: Any) -> None:
-    for link in ((2, 0), (0, 3), (-1, 0)):
-        plot.attention_map(ax, WEIGHTS)
-        with pytest.raises(ValueError, match=r"possible: got link .* inside \(2, 3\)"):
-            plot.gold_links(ax, possible=[link])

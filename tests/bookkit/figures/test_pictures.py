@@ -43,14 +43,7 @@ def test_boxes_are_framed_in_gold() -> None:
     assert [(f.get_x(), f.get_y(), f.get_width(), f.get_height()) for f in frames] == [(2, 1, 5, 3)]
 
 
-def test_wrong_pictures_are_refused() -> None:
-    rows: list[tuple[dict[str, Any], str]] = [
-        ({"image": RED[..., 0]}, r"image: got shape \(8, 12\)"),
-        ({"weights": np.ones((3, 3))}, r"weights: got a grid \(3, 3\) on a picture \(8, 12\)"),
-        ({"weights": np.ones(6)}, r"weights: got shape \(6,\)"),
-        ({"full": 0.0}, "full: got 0.0, wanted a number above 0"),
-    ]
-    for change, message in rows:
-        _, ax = plt.subplots()
-        with pytest.raises(ValueError, match=message):
-            attended_picture(ax, **{"image": RED, "weights": np.ones((2, 3)), **change})
+def test_a_grid_that_does_not_fit_is_refused() -> None:
+    _, ax = plt.subplots()
+    with pytest.raises(ValueError, match=r"weights: got a grid \(3, 3\) on a picture \(8, 12\)"):
+        attended_picture(ax, RED, np.ones((3, 3)))

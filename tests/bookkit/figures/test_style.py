@@ -3,7 +3,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import matplotlib as mpl
 import pytest
@@ -34,28 +34,12 @@ def style() -> Iterator[None]:
         plt.close("all")
 
 
-def run(code: str, **environment: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-
-
 def test_the_face_comes_from_the_package() -> None:
-    rows: list[tuple[int, Literal["normal", "italic"], str]] = [
-        (400, "normal", "ahn-400-normal.ttf"),
-        (700, "normal", "ahn-700-normal.ttf"),
-        (400, "italic", "ahn-400-italic.ttf"),
-    ]
-    for weight, slant, file in rows:
-        face = font_manager.FontProperties(
-            family="Atkinson Hyperlegible Next", weight=weight, style=slant
-        )
-        found = Path(font_manager.findfont(face, fallback_to_default=False))
-        assert found == Path(bookkit.__file__).parent / "fonts" / file
+    faces: list[dict[str, Any]] = [{"weight": 400}, {"weight": 700}, {"style": "italic"}]
+    for face, file in zip(faces, ("400-normal", "700-normal", "400-italic"), strict=True):
+        wanted = font_manager.FontProperties(family="Atkinson Hyperlegible Next", **face)
+        found = Path(font_manager.findfont(wanted, fallback_to_default=False))
+        assert found == Path(bookkit.__file__).parent / f"fonts/ahn-{file}.ttf"
 
 
 @pytest.mark.filterwarnings("error")
@@ -71,7 +55,8 @@ def test_the_same_figure_has_the_same_bytes_in_another_process(tmp_path: Path) -
     for seed in ("1", "2"):
         file = tmp_path / f"{seed}.svg"
         save = f"fig.savefig({str(file)!r}, metadata=SVG_METADATA)"
-        run(FIGURE + save, PYTHONHASHSEED=seed)
+        command = [sys.executable, "-c", FIGURE + save]
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
         contents.append(file.read_bytes())
     assert contents[0] == contents[1]
     assert b"<dc:date>" not in contents[0]

@@ -1,19 +1,16 @@
 import re
-import subprocess
-import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from bookkit.notebook import MeasuredBox, measured
+from bookkit.notebook import MeasuredBox, claims_table, measured
 from bookkit.records import UnknownNameError
 from experiments.engine import record
 from experiments.engine.claims import History
 from experiments.engine.kinds import number
 
-DATA = {"credit": "A. Author", "licence": "CC BY 4.0"}
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
     "holds": "With attention, {} more sentences in 100 are right.",
@@ -23,9 +20,7 @@ SAID = {
 }
 
 
-def with_history(claims: dict[str, record.Entry]) -> dict[str, record.Entry]:
-    history = asdict(History("ours", "hypothesis", "before the runs"))
-    return {name: {**claim, **history} for name, claim in claims.items()}
+HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
 
 
 @pytest.fixture
@@ -45,21 +40,19 @@ def results(tmp_path: Path) -> Path:
         "sample", title="A sample", command="python -m experiments sample", seeds=[1, 2, 3, 4, 5],
         threads=2, code={"commit": "0123456789abcdef", "of": "record", "files": {}}, config={},
         measures={"dot/exact_match": record.measure(better, number("%"))},
-        claims=with_history(claims), data=DATA, directory=tmp_path,
+        claims={name: claim | HISTORY for name, claim in claims.items()}, directory=tmp_path,
     )  # fmt: skip
     return tmp_path
 
 
-def parts(box: MeasuredBox, name: str) -> list[str]:
-    """Return the texts of the elements of a class, white space set right."""
-    root = ElementTree.fromstring(box._repr_html_())
-    found = [element for element in root.iter() if element.get("class") == name]
-    return [" ".join("".join(element.itertext()).split()) for element in found]
+def words(element: ElementTree.Element) -> str:
+    return " ".join("".join(element.itertext()).split())
 
 
 def part(box: MeasuredBox, name: str) -> str:
     """Return the text of the one element of a class."""
-    (text,) = parts(box, name)
+    root = ElementTree.fromstring(box._repr_html_())
+    (text,) = (words(element) for element in root.iter() if element.get("class") == name)
     return text
 
 
@@ -98,15 +91,6 @@ def test_the_headline_is_what_was_found(results: Path) -> None:
         assert rf"\textbf{{Measured}} --- \textbf{{{escaped}}}\\" in box._repr_latex_()
 
 
-def test_a_claim_that_does_not_hold_is_never_the_headline(results: Path) -> None:
-    for key in ("loss", "tie", "drop"):
-        box = measured(f"sample/{key}", directory=results)
-        assert box.claim.claim not in part(box, "m-finding")
-        assert part(box, "m-asked") == f"The claim: “{box.claim.claim}”"
-        assert parts(measured(f"sample/said_{key}", directory=results), "m-asked") == []
-    assert parts(measured("sample/gain", directory=results), "m-asked") == []
-
-
 @pytest.mark.parametrize(
     ("key", "number", "sign"),
     [
@@ -128,42 +112,6 @@ def test_the_number_is_round_and_as_a_reader_pictures_it(
     assert " ".join(repr(box).splitlines()[2].split()) == f"{number}, {likely}"
 
 
-def test_the_box_tells_where_its_number_comes_from(results: Path) -> None:
-    box = measured("sample/gain", directory=results)
-    low, high = box.claim.interval
-    facts = part(box, "m-meta")
-    assert facts.startswith(f"95 % interval {low:.1f} to {high:.1f} · 5 seeds (1, 2, 3, 4, 5)")
-    for fact in (
-        "data: A. Author, CC BY 4.0",
-        f"{box.study.processor}, 2 threads",
-        f"Python {box.study.versions['python']}",
-        f"PyTorch {box.study.versions['torch']}",
-        "again: python -m experiments sample",
-    ):
-        assert fact in facts
-        assert fact in " ".join(repr(box).split())
-    assert re.search(r"· \d{1,2} [A-Z][a-z]{2} 20\d\d ·", facts)
-
-
-def test_the_box_tells_where_its_claim_comes_from(results: Path) -> None:
-    box = measured("sample/gain", directory=results)
-    facts = part(box, "m-meta")
-    assert facts.endswith("· claim of our own, before the runs.")
-    assert "stored with commit 0123456, before records named their code" in facts
-    told = replace(
-        box.claim, origin="paper", source="luong2015", planned="changed later", before="It was 5.",
-        wants_answers=True,
-    )  # fmt: skip
-    study = replace(
-        box.study, code={**box.study.code, "of": "code"}, data={**DATA, "sha256": "f" * 64}
-    )
-    facts = part(MeasuredBox(study, told), "m-meta")
-    assert "claim from a paper (luong2015), changed later. It was 5." in facts
-    assert "code of commit 0123456" in facts
-    assert f"SHA-256 {'f' * 12} ·" in facts
-    assert "the record does not say which test items each run got right" in facts
-
-
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:
     latex = measured("sample/gain", directory=results)._repr_latex_()
     assert (latex[0], latex[-1]) == ("$", "$")
@@ -175,15 +123,26 @@ def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None
 
 
 def test_unknown_keys_are_answered(results: Path) -> None:
-    with pytest.raises(UnknownNameError, match="study: got 'smaple', wanted one of 'sample'"):
-        measured("smaple/gain", directory=results)
     with pytest.raises(UnknownNameError, match="claim of 'sample': got 'gian', wanted one of"):
         measured("sample/gian", directory=results)
     with pytest.raises(ValueError, match="key: got 'sample', wanted \"study/claim\""):
         measured("sample", directory=results)
 
 
-def test_a_page_loads_neither_torch_nor_matplotlib() -> None:
-    code = "import sys, bookkit.notebook\nprint({'matplotlib', 'torch'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+def test_a_table_has_every_claim_with_number_verdict_and_section(results: Path) -> None:
+    sections = {"loss": "Does it hurt?", "sample/tie": "Does it help?"}
+    table = claims_table("sample", sections=sections, directory=results)
+    numbers = [" ".join(str(claim).split()) for claim, _ in table.rows]
+    rows = [
+        ["It hurts.", numbers[0], "○ does not hold", "Does it hurt?"],
+        ["It helps.", numbers[1], "◐ undecided", "Does it help?"],
+        ["Below 70 %.", numbers[2], "● holds", ""],
+    ]
+    lines = ElementTree.fromstring(table._repr_html_()).iter("tr")
+    assert [[words(cell) for cell in line] for line in lines][1:4] == [
+        [cell.lstrip("●◐○ ") for cell in row] for row in rows
+    ]
+    for line, row in zip(repr(table).splitlines()[1:4], rows, strict=True):
+        assert " ".join(line.split()) == " | ".join(cell for cell in row if cell)
+    with pytest.raises(UnknownNameError, match="claim: got 'gian', wanted one of"):
+        claims_table("sample", sections={"gian": "X"}, directory=results)

@@ -68,10 +68,3 @@ def test_everything_stands_where_its_number_is(side: Side, threshold: float) -> 
         (x(threshold), right) if side == "above" else (left, x(threshold)), abs=0.11
     )
     assert float(mark.attrib["x"]) + 5 == pytest.approx(x(4.5), abs=0.06)
-
-
-def test_the_label_says_what_is_drawn() -> None:
-    root = ElementTree.fromstring(ruler(claim(-7.04, -2.06, "below")))
-    assert root.attrib["aria-label"].replace("\N{NO-BREAK SPACE}", " ") == (
-        "−4.5 points, 95 % interval −7.0 to −2.1, on a scale from −8 to 0; claimed: below 0"
-    )

@@ -1,16 +1,12 @@
 """What a cell shows of the package is what stands in its file, less decorators and docstrings."""
 
-import html
 import inspect
-import re
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bookkit.notebook import Source, show_source
-from bookkit.notebook.box import MeasuredBox
 from companion import MultiHeadAttention, alignment, attend, scaled_dot_product_attention
 from companion.models.transformer.blocks import PostNorm
 from tests.bookkit.notebook import sample
@@ -50,21 +46,6 @@ def test_docstrings_and_decorators_go_and_nothing_else() -> None:
             def method(self) -> int:
                 return self.size""")
     assert shown(sample.OnlyWordsError).endswith('"""There is nothing else here."""')
-
-
-def test_several_objects_stand_below_their_modules() -> None:
-    several = show_source(alignment.argmax_links, alignment.diagonal_links, MeasuredBox)
-    assert [line for line in repr(several).splitlines() if line.startswith("# ")] == [
-        "# companion.alignment.links",
-        "# bookkit.notebook.box",
-    ]
-    html_form = several._repr_html_()
-    assert html_form.count('<div class="highlight">') == 2
-    pre = re.findall(r"<pre>(.*?)</pre>", html_form, re.DOTALL)
-    text = "".join(html.unescape(re.sub("<[^>]+>", "", part)) for part in pre)
-    assert text.split() == re.sub("(?m)^# .*$", "", repr(several)).split()
-    for form in (repr(several), html_form):
-        assert str(Path(alignment.__file__).parent) not in form
 
 
 def test_what_has_no_source_is_refused() -> None:

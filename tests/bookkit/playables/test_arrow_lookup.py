@@ -34,10 +34,3 @@ def test_the_numbers_are_those_of_the_package() -> None:
         np.testing.assert_allclose(shown["scores"], scores[0], atol=1e-6)
         np.testing.assert_allclose(shown["weights"], weights, atol=1e-6)
         np.testing.assert_allclose(shown["blend"], blend, atol=1e-6)
-
-
-def test_what_is_said() -> None:
-    assert ask(MADE, want="said") == [
-        "Query (1.0, 1.0), dot product, temperature 1, house has length 2.0: new and house have "
-        "the largest weight, 0.42. The blend is (1.27, 0.58)."
-    ]

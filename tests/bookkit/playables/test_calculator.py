@@ -65,10 +65,3 @@ def test_every_pasted_file_is_counted_as_the_package_counts_it() -> None:
     asked = [state for one in read for state in states(model=-1, pasted=one)]
     wanted = [one for file in files for one in counted(read_config(file))]
     assert numbers(ask(made(), *asked)) == wanted
-
-
-def test_what_is_said() -> None:
-    assert ask(made(), {}, {"batch": 3, "length": 0}, want="said") == [
-        "Of one text of 32,768 tokens, Qwen3 keeps 17.2 GB.",
-        "Of 8 texts of 128 tokens, Qwen3 keeps 537 MB.",
-    ]

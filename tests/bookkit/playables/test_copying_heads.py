@@ -33,13 +33,6 @@ def test_both_heads_copy_and_one_alone_does_not(block: str, length: int) -> None
     assert rights[True, False] < 0.6 * (13 - length)
 
 
-def test_a_head_that_is_off_looks_nowhere_and_no_head_looks_ahead() -> None:
-    view = copier_view("kitchenkitchen", (True, False))
-    assert not view.weights[1].any()
-    np.testing.assert_allclose(view.weights[0].sum(-1), 1)
-    assert not np.triu(view.weights[0], 1).any()
-
-
 def test_the_module_computes_what_the_package_computes() -> None:
     made = heads_that_copy("kitchen")
     texts = ["kitchenkitchen", "kitckitckitcki", "kiuckitckitcki"]
@@ -53,14 +46,3 @@ def test_the_module_computes_what_the_package_computes() -> None:
         view = copier_view(text, works)
         np.testing.assert_allclose(shown["seen"], view.weights, atol=1e-6)
         np.testing.assert_allclose(shown["chances"], view.probabilities, atol=1e-6)
-
-
-def test_what_is_said() -> None:
-    off = {"first": False, "picked": 0}
-    assert ask(heads_that_copy("kitchen"), {}, off, want="said") == [
-        "Picked: letter 10, t. The first head gives 0.46 to the letter before. The second head "
-        "looks most at c, letter 4. Predicted next: c. Of the 6 letters that the repetition "
-        "decides, 6 are predicted.",
-        "Picked: letter 1, k. The first head is off. The second head looks most at k, letter 1. "
-        "Predicted next: k. Of the 6 letters that the repetition decides, 1 are predicted.",
-    ]

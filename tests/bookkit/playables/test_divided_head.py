@@ -54,13 +54,3 @@ def test_what_can_be_read(state: dict[str, int], verdicts: list[str], clashes: i
         row = drawn.partition(f'<th scope="row">{question}</th>')[2].partition("</tr>")[0]
         assert row.endswith(f"<td>{verdict}</td>")
     assert drawn.count("am-divided-clash") == clashes
-
-
-def test_what_is_said() -> None:
-    assert ask(MADE, {}, {"heads": 1, "first": 45}, want="said") == [
-        "One head: she has 0.50 of its weight and house 0.50. Sentences with different answers to "
-        'the question "Who?" are at least 0.00 apart, those to "What?" 0.00.',
-        "Two heads: in the first, she has 0.75 of its weight and house 0.25; in the second, she "
-        "has 0.00 of its weight and house 1.00. Sentences with different answers to the question "
-        '"Who?" are at least 0.75 apart, those to "What?" 1.03.',
-    ]

@@ -1,7 +1,6 @@
 """The growing cache in Node: what it keeps and gives is what the package's attention does."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -67,18 +66,3 @@ def test_every_step_of_every_rule_is_the_packages() -> None:
         last = {"window": 0, "window and first word": 1}.get(rule, n)
         assert shown["dropped"] == [last <= one < n - WINDOW for one in range(n)]
         assert shown["counts"] == [[1 if step else PROMPT, n], [n, sum(range(PROMPT, n + 1))]]
-
-
-def test_what_is_said_and_drawn() -> None:
-    causal, ahead = ask(MADE, {"step": 2}, {"step": 2, "rule": 3}, want="said")
-    assert causal.startswith(
-        "Reading “the”, causal: this step computes 1 word, and 4 without a cache. So far it is 4, "
-        "and 9 without. The output for “the” is ("
-    )
-    assert causal.endswith(" from scratch.")
-    assert ahead.endswith("Out of date in layer 2: 3 of the vectors that were kept.")
-    for cached, now in ((True, 4), (False, 10)):
-        first = {**MADE.data, "step": 2, "cached": cached}
-        (drawn,) = ask(replace(MADE, data=first), want="still")
-        assert drawn.count("am-growing-now") == now
-        assert drawn.count("am-growing-before") == 10 - now

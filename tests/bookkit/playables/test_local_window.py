@@ -16,11 +16,7 @@ SOURCE = ["she", "works", "in", "the", "<new>", "house"]
 TARGET = ["la", "casa", "nueva"]
 SCORES = np.random.default_rng(3).normal(size=(3, 6)) * 2
 LINKS = [3, 5, 4]
-GIVEN: dict[str, Any] = {
-    "source": SOURCE, "target": TARGET, "scores": SCORES, "links": LINKS,
-    "row": 2, "position": 3.7, "half_width": 2,
-}  # fmt: skip
-MADE = local_window(**GIVEN)
+MADE = local_window(SOURCE, TARGET, SCORES, LINKS, row=2, position=3.7, half_width=2)
 
 
 def by_the_layer(scores: Any, position: torch.Tensor, half_width: int) -> torch.Tensor:
@@ -64,15 +60,3 @@ def test_a_hard_edge_has_the_softmax_of_its_words_and_no_slope() -> None:
     np.testing.assert_allclose(shown["weights"], [0, 0, 0, *powers[3:] / powers[3:].sum()])
     np.testing.assert_allclose(shown["whole"], powers / powers.sum(), atol=1e-6)
     assert [shown["total"], shown["slope"]] == pytest.approx([1, 0])
-
-
-def test_what_is_said() -> None:
-    made = local_window(["new", "house"], ["casa", "nueva"], [[0, 2], [1, 0]], [1, 0], half_width=1)
-    assert ask(made, {"tenths": 10}, {"row": 1, "tenths": 4, "soft": 0}, want="said") == [
-        "Writing casa with p = 1.0 and D = 1, Gaussian: house has weight 0.88, without a window "
-        "0.88. All weights add up to 0.90. Moving p by a whole word would change the weight of "
-        "house by 0.00, if it went on as it begins.",
-        "Writing nueva with p = 0.4 and D = 1, hard edge: new has weight 0.73, without a window "
-        "0.73. All weights add up to 1.00. Moving p by a whole word would change the weight of "
-        "new by 0.00, if it went on as it begins.",
-    ]

@@ -3,12 +3,11 @@
 import base64
 import json
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 
-from bookkit.playables.playable import FOLDER, KIT, STORED, playable, script_of, style_of
+from bookkit.playables.playable import FOLDER, STORED, playable, script_of, style_of
 
 NASTY = "</script><b onclick=alert(1)>\"'&"
 MODULES = sorted(
@@ -35,20 +34,6 @@ def test_an_output_brings_its_module_along_unless_it_is_kept(
     assert json.loads(found[1]) == {"words": [NASTY]}
 
 
-@pytest.mark.parametrize(
-    ("name", "label", "data", "message"),
-    [
-        ("nothing", "x", {}, "name: got 'nothing', wanted that of a module"),
-        ("tiles", " ", {}, "label: got ' ', wanted words"),
-        ("tiles", "x", {"x": float("nan")}, "data: .*wanted JSON or arrays"),
-        ("tiles", "x", {"x": object()}, "data: .*wanted JSON or arrays"),
-    ],
-)
-def test_wrong_calls(name: str, label: str, data: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        playable(name, label, **data)
-
-
 def test_long_arrays_are_packed() -> None:
     values = np.linspace(-1, 1, 600).reshape(20, 30)
     packed = json.loads(playable("tiles", "x", values=values).json())["values"]
@@ -71,7 +56,3 @@ def test_a_style_touches_playables_alone() -> None:
         for selectors in re.findall(r"(?:^|[{}])\s*([^{}@]+)\{", style):
             for one in re.split(r",(?![^(]*\))", selectors):
                 assert one.strip().startswith(".am-play"), one
-
-
-def test_the_kit_is_shared() -> None:
-    assert "amPlay.kit.begin" not in script_of(KIT)

@@ -14,10 +14,7 @@ from tests.bookkit.playables.node import ask
 WORDS = ["<new>", *(f"word{n}" for n in range(59))]
 LOGITS = np.random.default_rng(8).normal(size=(2, 60)) * np.array([[3.0], [1.0]])
 POSSIBLE = np.random.default_rng(9).random((2, 60)) > 0.4
-GIVEN: dict[str, Any] = {
-    "words": WORDS, "beginnings": ["she works", "in the"], "logits": LOGITS, "possible": POSSIBLE,
-}  # fmt: skip
-MADE = next_word(**GIVEN)
+MADE = next_word(WORDS, ["she works", "in the"], LOGITS, POSSIBLE)
 
 
 def drawn_from(beginning: int = 0, heat: int = 3, k: int = -1, p: int = -1, least: int = -1) -> Any:
@@ -53,14 +50,3 @@ def test_the_probabilities_are_those_of_the_package() -> None:
         ]
         found = [shown["left"], shown["wrong"], shown["variety"]]
         np.testing.assert_allclose(found, wanted, atol=1e-6)
-
-
-def test_what_is_said() -> None:
-    words = [f"w{n}" for n in range(13)]
-    made = next_word(words, ["so"], np.arange(13.0)[None], np.ones((1, 13)))
-    assert ask(made, {}, {"heat": 6, "k": 0, "p": 10, "least": 5}, want="said") == [
-        "After so, temperature 1, nothing cut: 13 words left, 0.0 wrong words of 100 drawn, as "
-        "varied as a fair draw from 2.8 words. Most probable: w12, 0.632.",
-        "After so, temperature 2, top-k 1, top-p 0.9, min-p 0.02: 1 word left, 0.0 wrong words of "
-        "100 drawn, as varied as a fair draw from 1.0 words. Most probable: w12, 1.000.",
-    ]

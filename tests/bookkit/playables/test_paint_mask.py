@@ -1,7 +1,5 @@
 """Masks to paint in Node, against `masked_softmax`."""
 
-from typing import Any
-
 import numpy as np
 
 from bookkit.figures import MaskPuzzle, paint_mask
@@ -29,23 +27,8 @@ def test_weights_are_those_of_the_package() -> None:
         assert shown["seen"] == ([0] if mask[0, 1] else [])
 
 
-def test_what_is_said() -> None:
-    causal, padding = (np.broadcast_to(MASKS[name], (2, 3)) for name in ("causal", "padding"))
-    states: list[dict[str, Any]] = [
-        {"mask": mask.tolist(), "puzzle": puzzle, "row": row}
-        for mask, puzzle, row in (
-            (padding, -1, None), (~causal, -1, None), (~ALL, -1, None), (padding, -1, 0),
-            (ALL & [True, False, True], -1, 1), (causal, 0, None), (ALL, 0, 1),
-        )
-    ]  # fmt: skip
-    assert ask(MADE, *states, want="said") == [
-        "Mask: padding. Two words, and filler.",
-        "Mask: causal, upside down.",
-        "Mask: none. Nothing to look at for: I, am.",
-        "Mask: padding. I may look at 2 of 3, most at je: 0.82.",
-        "Mask: painted by hand. am may look at 2 of 3, most at je: 0.90.",
-        "Paint the mask that the puzzle asks for.",
-        "Solved. am may look at 3 of 3, most at je: 0.72.",
-    ]
-    shown = ask(MADE, states[5], states[6])
+def test_a_puzzle_is_solved_by_its_mask() -> None:
+    masks = np.broadcast_to(MASKS["causal"], (2, 3)), ALL
+    states = [{"mask": mask.tolist(), "puzzle": 0} for mask in masks]
+    shown = ask(MADE, *states)
     assert [(one["changed"], one["solved"]) for one in shown] == [(0, False), (3, True)]

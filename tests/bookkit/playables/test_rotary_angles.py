@@ -30,11 +30,3 @@ def test_hands_score_and_curve_are_those_of_the_package() -> None:
         assert shown["score"] == pytest.approx(score, abs=1e-6)
         assert sum(hand["adds"] for hand in shown["hands"]) == pytest.approx(score, abs=1e-6)
         assert shown["curve"][11 + j - i] == pytest.approx(score, abs=1e-6)
-
-
-def test_what_is_said() -> None:
-    score = float(scaled_dot_score(turned(QUERY, 9), turned(KEY, 2))[0, 0])
-    said = f"{score:.2f}".replace("-", "−")
-    assert ask(MADE, want="said") == [
-        f"Query at position 9, key at position 2: score {said} at distance −7."
-    ]

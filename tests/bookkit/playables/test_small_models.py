@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import pytest
 import torch
-from safetensors import safe_open
 
 from bookkit.playables.weights import (
     load_translator,
@@ -16,11 +15,9 @@ from bookkit.playables.weights import (
 )
 from companion.data.vocabulary import Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from companion.models.transformer import Transformer, TransformerConfig
 from companion.translation import Translator
 
 ENGLISH, SPANISH = Vocabulary(["the", "red", "house"]), Vocabulary(["la", "casa", "roja", "él"])
-SENTENCES = [("the", "red", "house"), ("house",), ("the", "zebra")]
 
 
 def made(attention: Literal["none", "additive"] = "additive") -> Translator:
@@ -70,20 +67,3 @@ def test_a_translator_is_read_as_it_was_written(
             allowed = 5e-3 if bits == 8 else 5e-4
             assert (stored - weight).norm() < allowed * weight.norm()
             assert not torch.equal(stored, weight)
-
-
-def test_a_matrix_takes_a_byte_a_weight(tmp_path: Path) -> None:
-    path = tmp_path / "translator.safetensors"
-    save_translator(made(), path)
-    with safe_open(path, framework="pt") as file:
-        kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
-    matrices = {name for name, weight in weights_of(made()).items() if weight.ndim == 2}
-    assert {name for name, kind in kinds.items() if kind == "I8"} == matrices
-    assert set(kinds) - set(weights_of(made())) == {f"{name}.scale" for name in matrices}
-
-
-def test_other_models_are_refused(tmp_path: Path) -> None:
-    config = TransformerConfig(len(SPANISH), len(ENGLISH), embed_dim=8, num_heads=2)
-    translator = Translator(Transformer(config), ENGLISH, SPANISH)
-    with pytest.raises(TypeError, match="translator: got a Transformer, wanted a Seq2Seq"):
-        save_translator(translator, tmp_path / "translator.safetensors")

@@ -36,13 +36,3 @@ def test_numbers_are_those_of_the_package() -> None:
             }  # fmt: skip
             for name, value in wanted.items():
                 np.testing.assert_allclose(found[name], value, rtol=1e-6, atol=1e-6)
-
-
-def test_what_is_said() -> None:
-    cold = {"temperature": 0, "width": len(WIDTHS) - 1}
-    assert ask(softmax_explorer(NAMES, SCORES), {}, cold, want="said") == [
-        "Width 64, scores not divided by its square root, temperature 1: most weight on cat, "
-        "0.961. Entropy 0.166, largest derivative 0.038.",
-        "Width 512, scores not divided by its square root, temperature 0.1: most weight on cat, "
-        "1.000. Entropy < 0.000001, largest derivative < 0.000001.",
-    ]

@@ -46,15 +46,3 @@ def test_every_mistake_is_that_of_the_package(x: Any, w: Any, heads: int) -> Non
 def test_the_board_has_the_mistakes_and_the_checks_that_are_taught() -> None:
     assert tuple(SWITCHES) == silent.MISTAKES
     assert [check for check in silent.CHECKS if check != "gradient"] == list(CHECKS)
-
-
-def test_what_is_said() -> None:
-    right = silent.layer_with("", PLANE, BOARD, 2)[0]
-    made = switchboard(WORDS, PLANE, BOARD, heads=2, other=[-1.0, -1.0], wanted=right)
-    assert ask(made, {}, {"on": 2}, {"on": 11}, want="said") == [
-        "No mistake is switched on, and every check passes.",
-        "Softmax over queries. The columns sum to 1 instead of the rows. 4 checks find it: "
-        "rows, future, cache, loops.",
-        "First-key corner. With a cache, the mask begins at the first key. One check finds it: "
-        "cache.",
-    ]

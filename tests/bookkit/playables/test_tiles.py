@@ -39,18 +39,3 @@ def test_the_states_are_those_of_the_package() -> None:
         assert shown["whole"]["answer"] == pytest.approx(shown["steps"][-1]["answer"], abs=1e-6)
         weights = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
         np.testing.assert_allclose(shown["weights"], weights, atol=1e-6)
-
-
-def test_what_is_said() -> None:
-    made = online_softmax_steps([0.0, -2.0, -1.0, 1.0, 2.0, 2.0], VALUES, list("abcdef"))
-    wrong = {"forget": True, "step": 3}
-    assert ask(made, {"step": 1}, wrong, wrong | {"order": 1}, want="said") == [
-        "Block 2 of 3. μ rises from 0.0 to 1.0: the factor is 0.37. "
-        "Z = 1.14 × 0.37 + 1.14 = 1.55, b = 0.86 × 0.37 − 0.14 = 0.18.",
-        "Block by block the answer is 0.87, and all at once 1.19: wrong, because earlier bars were "
-        "not rescaled.",
-        "Block by block the answer is 1.19, and all at once 1.19: the same, because no later block "
-        "had a larger score. The gold marks are the weights, all at once.",
-    ]
-    (drawn,) = ask(made, want="still")  # paper shows the block that shrinks the others most
-    assert "Block 2 of 3" in drawn

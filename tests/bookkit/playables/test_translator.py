@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bookkit.figures import live_translator
-from bookkit.playables.translator import BANDS, FILES, FOLDER, RUNNING
+from bookkit.playables.translator import FILES, FOLDER, RUNNING
 from bookkit.playables.weights import load_translator, save_translator
 from companion import attend
 from companion.interpret import top_places
-from companion.translation import Translation, Translator
+from companion.translation import Translation
 from experiments.engine.settings import LIVE_TASK
 from tests.bookkit.playables.node import ask
 
@@ -42,10 +42,6 @@ def in_node(
     content = base64.b64encode(path.read_bytes()).decode("ascii")
     answers: list[dict[str, Any]] = run(TRANSLATE, [content, english, kind, share])
     return answers
-
-
-def by_the_package(translator: Translator, english: Sequence[Sequence[str]]) -> list[Translation]:
-    return translator.translate(english)
 
 
 def farthest(found: Sequence[dict[str, Any]], wanted: Sequence[Translation]) -> float:
@@ -73,7 +69,7 @@ def test_with_float_weights_the_module_computes_what_the_package_does(tmp_path: 
     translator, path = load_translator(UNROUNDED), tmp_path / "float.safetensors"
     save_translator(translator, path, bits=32, about={"gloss": []})
     english = [source for source, _ in sentences()]
-    found, wanted = in_node(path, english), by_the_package(translator, english)
+    found, wanted = in_node(path, english), translator.translate(english)
     assert same(found, wanted) == 1
     assert farthest(found, wanted) <= 1e-5
 
@@ -81,7 +77,7 @@ def test_with_float_weights_the_module_computes_what_the_package_does(tmp_path: 
 def test_eight_bits_change_hardly_a_sentence_and_hardly_a_weight() -> None:
     english = [source for source, _ in sentences()]
     found = in_node(FOLDER / FILES["with"], english)
-    wanted = by_the_package(load_translator(UNROUNDED), english)
+    wanted = load_translator(UNROUNDED).translate(english)
     trained = [len(words) <= LIVE_TASK.max_length for words in english]
     assert sum(trained) >= 100
     assert same(found, wanted) >= 0.99
@@ -93,7 +89,7 @@ def test_eight_bits_change_hardly_a_sentence_and_hardly_a_weight() -> None:
 def test_python_and_the_module_read_the_same_eight_bits(name: str) -> None:
     english = [source for source, _ in sentences()[::2]] + [["the", "zebra", "sleeps"]]
     found = in_node(FOLDER / FILES[name], english)
-    wanted = by_the_package(load_translator(FOLDER / FILES[name]), english)
+    wanted = load_translator(FOLDER / FILES[name]).translate(english)
     assert same(found, wanted) == 1
     if name == "with":
         assert farthest(found, wanted) <= 1e-5
@@ -136,7 +132,7 @@ def test_changed_weights_are_read_as_the_package_would_read_them(kind: str, shar
     found = in_node(FOLDER / FILES["with"], english, kind, share)
     translator = load_translator(FOLDER / FILES["with"])
     model: Any = translator.model
-    plain = by_the_package(translator, english)
+    plain = translator.translate(english)
     model.attention = Changed(model.attention, kind, share)
     wanted = [translator.translate([words])[0] for words in english]
     assert same(found, wanted) == 1
@@ -171,21 +167,3 @@ def test_a_page_says_what_it_would_fetch_and_contains_none_of_it() -> None:
             "bytes": len(content),
         }
         assert len(content) <= LARGEST
-
-
-def test_another_sentence_can_come_first() -> None:
-    words = ["the", "man", "sees", "the", "house"]
-    data = live_translator(words).data
-    assert data["words"] == words
-    assert np.array(data["rows"]).shape == (len(data["written"]), len(words))
-    assert live_translator(["house", "the"]).data["right"] is None
-
-
-def test_the_sentences_on_offer_have_all_lengths() -> None:
-    lines = (FOLDER / FILES["sentences"]).read_text(encoding="utf-8").splitlines()
-    english = [line.split("\t")[0].split() for line in lines]
-    assert len({tuple(words) for words in english}) == len(lines) >= 300
-    for low, high in BANDS:
-        assert sum(low <= len(words) <= high for words in english) == len(lines) / len(BANDS)
-    about = load_translator(FOLDER / FILES["with"])
-    assert {word for words in english for word in words} <= set(about.source_vocab.tokens)

@@ -2,14 +2,12 @@
 
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bookkit.figures import width_explorer
-from bookkit.playables.playable import Playable
 from companion import masked_softmax, scaled_dot_product_attention, scaled_dot_score
 from tests.bookkit.playables.node import ask
 
@@ -51,23 +49,13 @@ def reached(width: int, *, divided: bool) -> Numbers:
     return np.asarray(gradient[:, 0].norm(dim=-1))
 
 
-def made() -> tuple[Numbers, Numbers]:
-    """Return what the output is given: scores (w, k) and lengths (2, w, n)."""
-    scores = [(KEY[MARKED, :, :width] @ QUERY[MARKED, 0, :width]).numpy() for width in WIDTHS]
-    lengths = [[reached(width, divided=divided) for width in WIDTHS] for divided in (False, True)]
-    return np.array(scores), np.array(lengths)
-
-
-def made_output(**options: Any) -> Playable:
-    scores, lengths = made()
-    given: dict[str, Any] = {"widths": WIDTHS, "scores": scores, "lengths": lengths}
-    return width_explorer(**given | {"marked": MARKED, "width": 16} | options)
-
-
 def test_numbers_are_those_of_the_package() -> None:
     settings = list(product(WIDTHS, (False, True)))
     states = [{"width": WIDTHS.index(width), "divided": divided} for width, divided in settings]
-    shown = ask(made_output(), *states)
+    scores = [(KEY[MARKED, :, :width] @ QUERY[MARKED, 0, :width]).numpy() for width in WIDTHS]
+    given = [[reached(width, divided=divided) for width in WIDTHS] for divided in (False, True)]
+    made = width_explorer(WIDTHS, np.array(scores), np.array(given), marked=MARKED, width=16)
+    shown = ask(made, *states)
     for (width, divided), one in zip(settings, shown, strict=True):
         lengths, scaled = reached(width, divided=divided), np.median(reached(width, divided=True))
         own = weights(width, divided=divided)

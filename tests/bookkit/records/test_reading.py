@@ -20,21 +20,12 @@ from bookkit.records.reading import NO_STUDIES
 def record() -> dict[str, Any]:
     """Return a well-formed record with made-up numbers."""
     number = {
-        "kind": "number",
-        "unit": "%",
-        "runs": [97.0, 98.0, 99.0],
-        "mean": 98.0,
-        "interval": [95.5, 100.5],
-        "prediction": [93.0, 103.0],
-    }
+        "kind": "number", "unit": "%", "runs": [97.0, 98.0, 99.0], "mean": 98.0,
+        "interval": [95.5, 100.5], "prediction": [93.0, 103.0],
+    }  # fmt: skip
     return {
-        "study": "sample",
-        "title": "A sample",
-        "command": "python -m experiments sample",
-        "seeds": [3, 5, 7],
-        "date": "2026-01-31",
-        "processor": "A processor",
-        "threads": 1,
+        "study": "sample", "title": "A sample", "command": "python -m experiments sample",
+        "seeds": [3, 5, 7], "date": "2026-01-31", "processor": "A processor", "threads": 1,
         "versions": {"python": "3.11.7"},
         "code": {"commit": None, "of": "code", "files": {"study.py": "0" * 64}},
         "config": {"steps": 10},
@@ -43,19 +34,12 @@ def record() -> dict[str, Any]:
         "measures": {"dot/exact_match": number, "dot/bleu": {**number, "unit": "BLEU"}},
         "claims": {
             "gain": {
-                **number,
-                "claim": "It helps.",
-                "side": "above",
-                "threshold": 0,
-                "decimals": 1,
-                "origin": "paper",
-                "source": "luong2015",
-                "sort": "hypothesis",
-                "planned": "before the runs",
-                "before": "",
+                **number, "claim": "It helps.", "side": "above", "threshold": 0, "decimals": 1,
+                "origin": "paper", "source": "luong2015", "sort": "hypothesis",
+                "planned": "before the runs", "before": "",
             }
         },
-    }
+    }  # fmt: skip
 
 
 def save(record: dict[str, Any], directory: Path) -> None:
@@ -73,7 +57,6 @@ def test_a_record_becomes_a_study(record: dict[str, Any], tmp_path: Path) -> Non
     assert isinstance(claim, Claim)
     assert (claim.claim, claim.verdict, claim.decimals) == ("It helps.", "holds", 1)
     assert (claim.origin, claim.source, claim.planned) == ("paper", "luong2015", "before the runs")
-    assert repr(study) == "sample: A sample (3 seeds, 2 measures, 1 claims)"
 
 
 FINDING = {"holds": "It helps.", "fails": "It hurts.", "undecided": "We cannot tell.", "number": ""}
@@ -85,53 +68,13 @@ def test_a_claim_may_have_a_finding(record: dict[str, Any]) -> None:
     assert read_study(record, name="sample").claim("gain").finding == Finding(**FINDING)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"fails": ""}, "finding, fails: got '', wanted a sentence"),
-        ({"number": "many"}, "finding, number: got 'many', wanted"),
-        ({"number": 3}, "finding, number: got int, wanted str"),
-        ({"perhaps": "It may."}, "finding: got also perhaps"),
-    ],
-)
-def test_what_is_no_finding_is_refused(
-    record: dict[str, Any], change: dict[str, Any], message: str
-) -> None:
-    record["claims"]["gain"]["finding"] = FINDING | change
-    with pytest.raises(ValueError, match=f"record 'sample', claims, gain, {message}"):
-        read_study(record, name="sample")
-
-
-def test_what_is_exact_has_no_interval(record: dict[str, Any]) -> None:
-    exact = {"kind": "exact", "unit": "weights", "runs": [7.0, 7.0, 7.0], "mean": 7.0}
-    record["measures"]["dot/parameters"] = exact
-    found = read_study(record, name="sample")["dot/parameters"]
-    assert (found.kind, found.interval, found.prediction) == ("exact", (7.0, 7.0), (7.0, 7.0))
-    assert f"{found:interval}" == "exact"
-
-
-def test_a_share_is_of_items_and_bounded(record: dict[str, Any]) -> None:
-    spans = {"interval": [95.5, 100], "prediction": [93.0, 100]}
-    record["measures"]["dot/bleu"] |= {"kind": "share", "items": 500, **spans}
-    found = read_study(record, name="sample")["dot/bleu"]
-    assert (found.items, found.bounds) == (500, (0, 100))
-
-
-@pytest.mark.parametrize(
-    ("answers", "message"),
-    [
-        (["f", "e"], "answers: got 2, wanted 3: one a seed"),
-        (["f", "e", "x"], "answers: got .* wanted numbers in base 16"),
-    ],
-)
-def test_answers_by_item_are_one_a_seed(
-    record: dict[str, Any], answers: list[str], message: str
-) -> None:
+def test_answers_by_item_are_one_a_seed(record: dict[str, Any]) -> None:
     share = {"kind": "share", "items": 4, "interval": [95.5, 100], "prediction": [93.0, 100]}
     record["measures"]["dot/bleu"] |= share | {"answers": ["f", "e", "f"]}
-    assert read_study(record, name="sample")["dot/bleu"].answers == ("f", "e", "f")
-    record["measures"]["dot/bleu"]["answers"] = answers
-    with pytest.raises(ValueError, match=message):
+    found = read_study(record, name="sample")["dot/bleu"]
+    assert (found.answers, found.items, found.bounds) == (("f", "e", "f"), 4, (0, 100))
+    record["measures"]["dot/bleu"]["answers"] = ["f", "e", "x"]
+    with pytest.raises(ValueError, match=r"answers: got .* wanted numbers in base 16"):
         read_study(record, name="sample")
 
 
@@ -143,44 +86,28 @@ def test_a_missing_study_lists_those_there_are(record: dict[str, Any], tmp_path:
         load_result("x", directory=tmp_path / "nowhere")
 
 
-def test_a_missing_measure_or_claim_names_its_neighbours(record: dict[str, Any]) -> None:
-    study = read_study(record, name="sample")
-    with pytest.raises(
-        UnknownNameError, match=r"measure of 'sample': got 'dot/blue', .* 'dot/bleu'"
-    ):
-        study["dot/blue"]
-    with pytest.raises(UnknownNameError, match=r"claim of 'sample': got 'gains', .* 'gain'"):
-        study.claim("gains")
-
-
 def test_what_is_no_record_is_refused(record: dict[str, Any]) -> None:
     rows: list[tuple[list[str], object, str]] = [
         (["seeds"], [3, 5], "dot/exact_match, runs: got 3 numbers, wanted 2: one a seed"),
         (["seeds"], [3, 3, 5], "seeds: got .* all different"),
-        (["seeds"], [3], "seeds: got .* 2 or more"),
-        (["seeds"], [3, 5, True], "seeds: got .* whole numbers"),
         (["study"], "other", "study: got other, wanted 'sample'"),
         (["date"], "31 Jan 2026", "date: got 31 Jan 2026, wanted YYYY-MM-DD"),
         (["threads"], "1", "threads: got str, wanted int"),
         (["measures", "dot/bleu", "runs"], [1, 2, float("nan")], "runs: .* finite numbers"),
         (["measures", "dot/bleu", "interval"], [98.5, 99.0], "interval: .* the mean 98 inside"),
-        (["measures", "dot/bleu", "interval"], [98.5], "interval: got 1 numbers, wanted 2"),
         (["measures", "dot/bleu", "std"], 1.0, "dot/bleu: got also std, wanted no more than"),
         (["claims", "gain", "origin"], "folklore", "origin: got folklore, wanted paper, popular"),
-        (["claims", "gain", "sort"], "guess", "sort: got guess, wanted hypothesis, demonstration"),
-        (["claims", "gain", "planned"], "never", "planned: got never, wanted before the runs"),
+        (
+            ["claims", "gain", "finding"],
+            FINDING | {"fails": ""},
+            "fails: got '', wanted a sentence",
+        ),
         (["claims", "gain", "source"], "", "source: got , wanted the paper's key"),
         (["claims", "gain", "side"], "left", "side: got left, wanted above or below"),
         (["fingerprint", "tolerance"], 0.0, "tolerance: got 0.0, wanted a number above 0"),
-        (["fingerprint", "losses"], [], "losses: .* at least one loss"),
-        (["measures", "dot/bleu", "kind"], "guess", "kind: got guess, wanted share or difference"),
         (["measures", "dot/bleu", "kind"], "share", r"items: got \[\], wanted one number of"),
         (["measures", "dot/bleu", "kind"], "exact", "got also interval, prediction"),
-        (["measures", "dot/bleu", "items"], 7, r"items: got \[7\], wanted one number of"),
-        (["measures", "dot/bleu", "bounds"], [0], "bounds: .* wanted two numbers"),
         (["measures", "dot/bleu", "bounds"], [0, 100], "interval: .* an interval within"),
-        (["code", "of"], "guess", "code, of: got guess, wanted code or record"),
-        (["code", "commit"], 7, "code, commit: got int, wanted str or NoneType"),
         (["code", "files"], {"a.py": "0b5e"}, "files, a.py: got 0b5e, wanted a SHA-256"),
         (["surprise"], 1, "got also surprise, wanted no more than"),
     ]
@@ -192,14 +119,6 @@ def test_what_is_no_record_is_refused(record: dict[str, Any]) -> None:
         entry[last] = value
         with pytest.raises(ValueError, match=f"record 'sample'.*{message}"):
             read_study(changed, name="sample")
-
-
-def test_a_claim_without_a_history_is_refused(record: dict[str, Any]) -> None:
-    for key in ("origin", "before"):
-        claim = {name: part for name, part in record["claims"]["gain"].items() if name != key}
-        lacking = record | {"claims": {"gain": claim}}
-        with pytest.raises(ValueError, match=f"record 'sample', claims, gain: got no {key}"):
-            read_study(lacking, name="sample")
 
 
 def test_every_record_of_the_package_can_be_read() -> None:
