@@ -25,7 +25,7 @@ from companion import contracts
 from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract, documented
 from companion.scores import dot_score
-from companion.tiled import online_softmax, tiled_attention
+from companion.tiled import online_softmax
 
 torch: Any = pytest.importorskip("torch")
 strict: Any = pytest.importorskip("array_api_strict")
@@ -429,28 +429,12 @@ def test_a_call_that_passed_lets_no_other_pass() -> None:
         refused("query: got d = 0 in shape (4, 0), wanted at least 1", pair, x[:, :0], y[:, :0])
 
 
-def test_lengths_that_grow_are_still_measured() -> None:
-    for length in range(40):
-        pair(torch.ones(1, 3), torch.ones(length, 3))
-        wrong = torch.ones(length, 4 + length)
-        refused(f"key: got d = {4 + length}", pair, torch.ones(1, 3), wrong)
-
-
 def test_a_size_that_collides_with_another_letters() -> None:
     pair(ones(3, 4), ones(3, 4))  # q = k, by chance
     pair(ones(4, 4), ones(3, 4))
     refused("key: got d = 3 in shape (4, 3), wanted 4", pair, ones(3, 4), ones(4, 3))
     pair(ones(2, 1, 4, 3), ones(2, 7, 4, 3))
     refused("key: got leading axes (3, 7)", pair, ones(2, 1, 4, 3), ones(3, 7, 4, 3))
-
-
-def test_tuples_are_remembered_by_what_is_in_them() -> None:
-    x = ones(2, 3)
-    for right in (None, 1, (1, 2)):
-        for _ in range(3):
-            tiled_attention(x, x, x, block_size=right)
-        for wrong, error in (((1, 0), ValueError), ((1, 2, 3), TypeError), (("1", 2), TypeError)):
-            refused("block_size: got ", tiled_attention, x, x, x, block_size=wrong, error=error)
 
 
 def test_the_memory_is_cleared_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,7 +519,7 @@ def test_threads_do_not_disturb_one_another() -> None:
         wait.set()
         done.wait(10)
 
-    started, done, errors = threading.Event(), threading.Event(), []
+    started, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=outer, args=(ones(2), started))
     thread.start()
     started.wait(10)  # that thread is inside a checked call
@@ -544,22 +528,6 @@ def test_threads_do_not_disturb_one_another() -> None:
     finally:
         done.set()
         thread.join()
-
-    def many() -> None:
-        for size in range(1, 40):
-            dot_score(ones(size, 3), ones(2, 3))
-            try:
-                dot_score(ones(size, 3), ones(2, 4))
-                errors.append(size)
-            except ValueError:
-                pass
-
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
 
 
 # Torch's transforms
@@ -622,17 +590,6 @@ def test_parametrized_weights() -> None:
     torch.nn.utils.parametrize.register_parametrization(layer, "key_weight", torch.nn.Tanh())
     assert layer.project(torch.ones(2, 6, 5)).shape == (2, 6, 4)
     refused("memory: got key_dim = 3", layer.project, torch.ones(2, 6, 3))
-
-
-def test_meta_tensors(tensors: Any) -> None:
-    query, key, _ = (x.to("meta") for x in tensors)
-    assert dot_score(query, key).shape == (2, 3, 5, 6)
-    refused("key: got d = 3", dot_score, query, key[..., :3])
-
-
-def test_array_api_strict() -> None:
-    assert dot_score(strict.ones((4, 3)), strict.ones((5, 3))).shape == (4, 5)
-    refused("key: got d = 2", dot_score, strict.ones((4, 3)), strict.ones((5, 2)))
 
 
 # Functions and classes stay what they are

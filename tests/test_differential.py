@@ -13,13 +13,9 @@ from companion.differential import (
     initial_factor,
 )
 from tests import oracle
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import as_numpy, assert_matches, draw
 
 B, H, G, D, V = 2, 6, 3, 5, 7
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 class Arrays(NamedTuple):

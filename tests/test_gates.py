@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 from companion.gates import fixed_decay, l2_normalize, sigmoid_decay, softplus_decay
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import as_numpy, assert_matches, draw
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def softplus(x: float, rate: float, bias: float) -> float:

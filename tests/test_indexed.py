@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.attention import scaled_dot_product_attention
 from companion.indexed import (
     block_maxima,
     complete_blocks,
@@ -18,15 +17,11 @@ from companion.indexed import (
     top_keys,
 )
 from companion.masks import causal_mask
-from tests.oracle import Float, as_numpy, assert_matches, softmax
+from tests.oracle import Float, as_numpy, assert_matches, draw, softmax
 
 B, H, D = 2, 3, 5
 LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
 BLOCKS = [(0, 3), (1, 3), (3, 3), (7, 3), (12, 4), (13, 1), (5, 7)]
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def test_scores_are_the_weighted_sum(libraries: list[Any]) -> None:
@@ -92,18 +87,6 @@ def test_of_equal_scores_the_earlier_key_comes_first(libraries: list[Any]) -> No
                 chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
                 assert np.array_equal(chosen, best_by_loops(scores, count, True))
                 assert (chosen.sum(-1) == count).all()
-
-
-def test_as_many_keys_as_there_are_is_full_attention() -> None:
-    for count in [13, 20]:
-        query, key, value = (draw(B, H, 13, D, seed=seed) for seed in range(3))
-        scores = indexer_scores(query, key[:, 0, :, :])
-        causal = causal_mask(13, like=query)
-        chosen = top_keys(scores, count, causal)
-        assert np.array_equal(chosen, np.broadcast_to(causal, (B, 13, 13)))
-        indexed = scaled_dot_product_attention(query, key, value, chosen[:, None, :, :])
-        full = scaled_dot_product_attention(query, key, value, is_causal=True)
-        assert_matches(indexed, full)
 
 
 def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:

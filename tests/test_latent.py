@@ -175,16 +175,3 @@ def test_both_forms_have_the_same_gradients(torch: Any) -> None:
 def test_the_plain_form_passes_gradcheck(torch: Any) -> None:
     form, arrays = FORMS[0], [torch.tensor(x, requires_grad=True) for x in draw(2, 3)]
     assert torch.autograd.gradcheck(lambda *x: form(*x, is_causal=True, offset=1), arrays)
-
-
-def test_steps_with_a_cache_are_the_whole() -> None:
-    """What a cache keeps is the latent and the rotary key."""
-    for form in FORMS:
-        arrays = draw(13, 13)
-        whole = as_numpy(form(*of(np, arrays), is_causal=True))
-        for split in (1, 6, 12):
-            after = arrays._replace(
-                query=arrays.query[:, :, split:], query_rotary=arrays.query_rotary[:, :, split:]
-            )
-            later = form(*of(np, after), is_causal=True, offset=split)
-            assert_matches(later, whole[:, :, split:])

@@ -528,9 +528,3 @@ def test_right_calls_pass_and_wrong_ones_are_refused_by_name(part: int) -> None:
                 if result and (call, name, wrong.kind) not in EXCEPTIONS:
                     wrongs[call, name, wrong.kind] = result
     assert not wrongs, "\n".join(f"{wrong}: {result}" for wrong, result in wrongs.items())
-
-
-def test_exceptions_are_still_needed() -> None:
-    for (call, name, kind), reason in EXCEPTIONS.items():
-        wrong = next(x for x in wrong_values(name, RIGHT[call]) if x.kind == kind)
-        assert outcome(RIGHT[call], name, wrong), f"{call}, {name}, {kind}: {reason}"

@@ -3,12 +3,10 @@
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from companion.conformance import plugin
 from companion.conformance.kit import KIT
 
 ROOT = Path(__file__).parents[2]
@@ -120,11 +118,3 @@ def test_workers_share_the_checks(folder: Path) -> None:
     said = run(folder, "-p", "xdist", "-n", "2", "--attention", "mine:unscaled", code=1)
     assert "\nfailed   scale           the scale is 1" in said
     assert "2 failed, 17 passed, 9 skipped" in said
-
-
-def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-    (entry,) = project["entry-points"]["pytest11"].items()
-    assert entry == (plugin.__name__, plugin.__name__)
-    needs = [project["dependencies"], project["optional-dependencies"]["train"]]
-    assert not any("pytest" in need for group in needs for need in group)

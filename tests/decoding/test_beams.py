@@ -142,26 +142,18 @@ def test_it_stops_when_nothing_can_become_better() -> None:
 
 
 def test_impossible_requests_are_refused() -> None:
-    cases: list[Any] = [
-        ({"beam_size": 0}, ValueError, "beam_size: got 0"),
-        ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
-        (
-            {"length_penalty": 1e6},
-            ValueError,
-            "length_penalty: got 1000000.0, wanted one that gives 3 tokens a finite factor",
-        ),
-        ({"reorder": [1, 0]}, TypeError, "reorder: got list, wanted a function"),
-        ({"bos_id": torch.ones(2)}, TypeError, r"bos_id: got dtype torch.float32"),
-        ({"bos_id": torch.tensor([1])}, ValueError, r"bos_id: got shape \(1,\), wanted \(2,\)"),
-    ]
-    for changes, error, message in cases:
+    for name, value, message in (
+        ("length_penalty", -0.1, "wanted at least 0"),
+        ("length_penalty", 1e6, "wanted one that gives 3 tokens a finite factor"),
+        ("bos_id", torch.tensor([1]), r"wanted \(2,\)"),
+    ):
         chain = Chain(0)
         options: dict[str, Any] = {
             "batch_size": 1, "bos_id": BOS, "eos_id": EOS, "max_len": 3, "beam_size": 2,
             "reorder": chain.reorder,
         }  # fmt: skip
-        with pytest.raises(error, match=message):
-            beam(chain.step, chain.start([0], 2), **{**options, **changes})
+        with pytest.raises(ValueError, match=f"{name}: got .*, {message}"):
+            beam(chain.step, chain.start([0], 2), **{**options, name: value})
 
 
 def from_table(logits: Tensor, beam_size: int | None, **options: Any) -> Decoded:
@@ -185,18 +177,6 @@ def test_a_dead_end_does_not_spoil_the_other_beams() -> None:
     assert found.weights is None
     assert bool(found.finished)
     assert found.log_probs.sum().item() == pytest.approx(math.log(0.4))
-
-
-def test_of_equal_words_one_beam_takes_the_first_as_greedy_does() -> None:
-    one = from_table(torch.zeros(50, 50), 1, bos_id=49, eos_id=7, max_len=3)
-    assert one.sequences() == [[0, 0, 0]]
-
-
-def test_lengths_without_a_factor_are_refused() -> None:
-    with pytest.raises(ValueError, match="length: got -5, wanted at least 0"):
-        length_factor(-5, 0.6)
-    with pytest.raises(ValueError, match=r"length_penalty: got -1.0, wanted at least 0"):
-        length_factor(3, -1.0)
 
 
 # The first difference is lost in a float32 sum of many steps, the second in a softmax.

@@ -80,12 +80,7 @@ def test_wrong_calls_are_refused() -> None:
         return torch.ones(len(tokens), 2) / 2
 
     tokens = torch.zeros(2, 3, dtype=torch.int64)
-    cases: list[Any] = [
-        (predict, tokens, [3], ValueError, r"lengths: got shape \(1,\)"),
-        (predict, tokens, [3, 1], ValueError, "wanted at least 2"),
-        (predict, tokens[:, 0], [3, 3], ValueError, r"tokens: got shape \(2,\)"),
-        (lambda tokens, lengths: tokens, tokens, [3, 3], TypeError, "predict: got dtype"),
-    ]
-    for function, ids, lengths, error, message in cases:
-        with pytest.raises(error, match=message):
-            leave_one_out(function, ids, torch.tensor(lengths))
+    with pytest.raises(ValueError, match="wanted at least 2"):
+        leave_one_out(predict, tokens, torch.tensor([3, 1]))
+    with pytest.raises(TypeError, match="predict: got dtype"):
+        leave_one_out(lambda tokens, lengths: tokens, tokens, torch.tensor([3, 3]))
