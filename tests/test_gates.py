@@ -68,12 +68,6 @@ def test_fixed_decays_equal_their_formula(libraries: list[Any]) -> None:
             assert fixed_decay(heads, like=xp.asarray([1.0], dtype=xp.float32)).dtype == xp.float32
 
 
-def test_fixed_decays_are_alibis_where_heads_are_a_power_of_two() -> None:
-    from companion.positions import alibi_slopes
-
-    assert_matches(fixed_decay(8), np.exp(-alibi_slopes(8)))
-
-
 def test_vectors_get_length_one(libraries: list[Any]) -> None:
     for xp in libraries:
         x = draw(2, 7, 5)

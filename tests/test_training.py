@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -103,6 +104,7 @@ def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, step: int) -> 
 CHILD = """
 import sys
 from pathlib import Path
+from typing import Any
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
@@ -200,10 +202,11 @@ def test_a_loss_that_is_not_finite_names_its_step() -> None:
 
 
 def test_impossible_settings_are_refused() -> None:
-    for field, value in (
-        ("steps", 0), ("learning_rate", math.inf), ("warmup_steps", -1), ("clip_norm", 0.0),
-        ("weight_decay", math.nan),
-    ):  # fmt: skip
+    impossible: dict[str, Any] = {
+        "steps": 0, "learning_rate": math.inf, "warmup_steps": -1, "clip_norm": 0.0,
+        "weight_decay": math.nan,
+    }  # fmt: skip
+    for field, value in impossible.items():
         with pytest.raises(ValueError, match=f"{field}: got {value}"):
             replace(CONFIG, **{field: value})
     with pytest.raises(TypeError, match="steps: got float, wanted a"):

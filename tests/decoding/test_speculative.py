@@ -81,13 +81,6 @@ def test_the_rate_is_one_minus_the_total_variation() -> None:
     assert overlap(draft, draft).tolist() == pytest.approx([1.0] * 7)
 
 
-def test_the_remainder_is_what_is_lacking() -> None:
-    draft = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
-    target = torch.tensor([[0.4, 0.4, 0.2], [0.2, 0.3, 0.5]])
-    expected = torch.tensor([[0.0, 0.5, 0.5], [0.2, 0.3, 0.5]])
-    torch.testing.assert_close(remainder(draft, target), expected)
-
-
 def test_what_a_draft_costs() -> None:
     def run(draft: Tensor, target: Tensor, first: int, **options: Any) -> Any:
         generator = Generator().manual_seed(1)

@@ -121,10 +121,11 @@ def test_the_same_generator_draws_the_same() -> None:
 
 
 def test_impossible_draws_are_refused() -> None:
-    for name, value in (("temperature", 1e-320), ("top_k", 0), ("top_p", 1.5), ("min_p", 0.0)):
-        chain, wrong = Chain(0), {name: value}
+    impossible: dict[str, Any] = {"temperature": 1e-320, "top_k": 0, "top_p": 1.5, "min_p": 0.0}
+    for name, value in impossible.items():
+        chain, options = Chain(0), CHAIN | {name: value}
         with pytest.raises(ValueError, match=f"{name}: got {value}, wanted"):
-            sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **CHAIN, **wrong)
+            sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **options)
 
 
 def test_rows_in_which_nothing_is_allowed_or_known_are_not_finished() -> None:
