@@ -12,19 +12,10 @@ from companion.conformance.kit import KIT
 ROOT = Path(__file__).parents[2]
 
 MINE = """
-import numpy as np
+from tests.conformance.broken import attention
 
 def unscaled(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False):
-    scores = query @ np.swapaxes(key, -1, -2)
-    if attn_mask is not None:
-        scores = np.where(attn_mask, scores, -np.inf) if attn_mask.dtype == bool \
-            else scores + attn_mask
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    highest = scores.max(-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
-    total = powers.sum(-1, keepdims=True)
-    return (powers / np.where(total > 0, total, 1)) @ value
+    return attention(query, key, value, attn_mask, is_causal=is_causal, fault="unscaled")
 
 class Layer:
     @staticmethod
