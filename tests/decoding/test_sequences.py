@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from torch import Tensor
 
 from companion.decoding import beam, greedy, sample
 from companion.decoding.sequences import first_tokens
@@ -23,11 +22,6 @@ DECODERS: dict[str, Callable[..., Any]] = {
 def decode(how: str, step: Any, **changes: Any) -> Any:
     options = {"batch_size": ROWS, "bos_id": 1, "eos_id": 0, "max_len": 2, **changes}
     return DECODERS[how](step, None, **options)
-
-
-def scoring(given: Any) -> Callable[[Tensor, Any], Any]:
-    """A step that gives what it is told to give for so many rows."""
-    return lambda tokens, state: given(len(tokens))
 
 
 @pytest.mark.parametrize("how", DECODERS)
@@ -49,11 +43,10 @@ def test_a_step_gives_logits_a_state_and_weights_of_every_row(how: str) -> None:
     ]  # fmt: skip
     for given, error, message in cases:
         with pytest.raises(error, match=message):
-            decode(how, scoring(given))
-    step = scoring(lambda rows: (torch.zeros(rows, WORDS), None, None))
+            decode(how, lambda tokens, state, given=given: given(len(tokens)))
     for name, value in (("max_len", 3.5), ("eos_id", [0, 2]), ("bos_id", None)):
         with pytest.raises(TypeError, match=f"{name}: got .*, wanted a whole number"):
-            decode(how, step, **{name: value})
+            decode(how, lambda tokens, state: None, **{name: value})
 
 
 class Nested(NamedTuple):
