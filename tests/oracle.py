@@ -16,6 +16,11 @@ class Attention(NamedTuple):
     lse: Float
 
 
+def draw(*shape: int, seed: int = 0) -> Any:
+    """Draw normal numbers, the same at every call."""
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
 def as_numpy(array: Any) -> npt.NDArray[Any]:
     """Bring an array of any library to NumPy."""
     return np.asarray(array.detach() if hasattr(array, "detach") else array)

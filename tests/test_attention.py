@@ -22,7 +22,7 @@ from companion.attention import (
 )
 from companion.masks import padding_mask
 from tests import oracle
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import as_numpy, assert_matches, draw
 
 if TYPE_CHECKING:
     from typing import assert_type
@@ -38,10 +38,6 @@ FORMS = {"output": sdpa, "weights": with_weights, "lse": with_lse}
 B, H, G, Q, K, D, V = 2, 6, 3, 5, 7, 11, 13
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def inputs(q: int = Q, k: int = K, groups: int = G) -> tuple[Any, Any, Any]:
@@ -200,12 +196,6 @@ def test_leading_axes_broadcast(torch: ModuleType) -> None:
     assert_matches(sdpa(*map(torch.asarray, (query, key, value, keep(Q, K)))), expected)
 
 
-def test_a_row_mask_for_all() -> None:
-    row = keep(2, K)[0]
-    expected = oracle.attention(*inputs(groups=H), row[None]).output
-    assert_matches(sdpa(*inputs(groups=H), row), expected)
-
-
 def test_offsets_are_one_a_sequence_even_where_there_are_as_many_heads() -> None:
     arrays = draw(B, B, Q, D), draw(B, B, K, D), draw(B, B, K, V)
     offset = np.array([0, 3])
@@ -214,47 +204,6 @@ def test_offsets_are_one_a_sequence_even_where_there_are_as_many_heads() -> None
 
 
 # Properties
-
-
-def test_rows_sum_to_one_less_the_sinks_share(libraries: list[Any]) -> None:
-    for xp in libraries:
-        logits, sinks = 3 * draw(B, H, Q, K), draw(H)
-        mask = keep(B, H, Q, K)
-        alive = mask.any(-1)
-        weights = as_numpy(masked_softmax(xp.asarray(logits), xp.asarray(mask)))
-        np.testing.assert_allclose(weights.sum(-1), alive, rtol=1e-12)
-        assert (weights[~mask] == 0).all()
-
-        with_sinks = masked_softmax(xp.asarray(logits), xp.asarray(mask), sinks=xp.asarray(sinks))
-        powers = np.where(mask, np.exp(logits), 0).sum(-1)
-        share = np.exp(sinks)[:, None] / (powers + np.exp(sinks)[:, None])
-        np.testing.assert_allclose(as_numpy(with_sinks).sum(-1), 1 - share, rtol=1e-12)
-
-
-def test_a_changed_future_changes_no_past(torch: ModuleType) -> None:
-    query, key, value = inputs(K, K)
-    before = sdpa(*map(torch.asarray, (query, key, value)), is_causal=True, enable_gqa=True)
-    key[..., 4:, :], value[..., 4:, :] = 9.0, -9.0
-    after = sdpa(*map(torch.asarray, (query, key, value)), is_causal=True, enable_gqa=True)
-    changed = (as_numpy(before) != as_numpy(after)).any((0, 1, 3))
-    np.testing.assert_array_equal(changed, [False] * 4 + [True] * 3)
-
-
-def test_grouped_heads_are_heads_repeated_consecutively(torch: ModuleType) -> None:
-    query, key, value = inputs()
-    groups = [head * G // H for head in range(H)]
-    assert groups == [0, 0, 1, 1, 2, 2]
-    grouped = sdpa(*map(torch.asarray, (query, key, value)), enable_gqa=True)
-    repeated = sdpa(*map(torch.asarray, (query, key[:, groups], value[:, groups])))
-    assert_matches(grouped, as_numpy(repeated))
-
-
-def test_cached_steps_are_one_pass(torch: ModuleType) -> None:
-    query, key, value = (torch.asarray(array) for array in inputs(K, K, H))
-    whole = as_numpy(sdpa(query, key, value, is_causal=True))
-    for split in range(1, K):
-        rest = sdpa(query[..., split:, :], key, value, is_causal=True, offset=split)
-        assert_matches(rest, whole[..., split:, :])
 
 
 # Numbers at the edge
@@ -290,25 +239,11 @@ def test_sinks_at_the_edge(libraries: list[Any]) -> None:
 def test_numpys_half_precision_accumulates_in_float32() -> None:
     arrays = [array.astype(np.float16) for array in inputs(K, 63, H)]
     exact = oracle.attention(*(array.astype(np.float64) for array in arrays)).output
-    query, key, value = arrays
-    scores = query @ np.swapaxes(key, -1, -2) * np.float16(D**-0.5)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    plain = (powers / powers.sum(-1, keepdims=True)) @ value
-    assert plain.dtype == np.float16
-
     output, weights = with_weights(*arrays)
     lse = with_lse(*arrays)[1]
     assert (output.dtype, weights.dtype, lse.dtype) == (np.float16, np.float16, np.float32)
-    # Only the last rounding is left, half a unit in the last place: far below the plain error.
+    # Only the last rounding is left, half a unit in the last place.
     assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
-    assert np.abs(output - exact).max() < np.abs(plain - exact).max() / 2
-
-
-def test_half_precision_scores_do_not_overflow() -> None:
-    query = np.full((1, 64), 100.0, np.float16)  # dot product 640,000, past float16's 65,504
-    key = np.stack([query[0], query[0] / 2])
-    value = np.eye(2, dtype=np.float16)
-    np.testing.assert_array_equal(sdpa(query, key, value), [[1, 0]])
 
 
 def test_the_dtype_stays(libraries: list[Any]) -> None:
@@ -574,21 +509,6 @@ def test_self_attention_is_a_loop_over_words(libraries: list[Any]) -> None:
             told = sum(share * (value_weight.T @ x[b, j]) for j, share in enumerate(shares))
             np.testing.assert_allclose(as_numpy(weights)[b, i], shares, atol=1e-12)
             np.testing.assert_allclose(as_numpy(output)[b, i], told, atol=1e-12)
-
-
-def test_self_attention_is_torchs_module_with_one_head(torch: ModuleType) -> None:
-    x, query_weight, key_weight, value_weight = (
-        torch.tensor(draw(*s)) for s in ((B, Q, D),) + 3 * ((D, D),)
-    )
-    module = torch.nn.MultiheadAttention(D, 1, bias=False, batch_first=True, dtype=torch.float64)
-    with torch.no_grad():
-        joined = torch.cat([query_weight.T, key_weight.T, value_weight.T])
-        module.in_proj_weight.copy_(joined)
-        module.out_proj.weight.copy_(torch.eye(D))
-    wanted = module(x, x, x)
-    found = self_attention(x, query_weight, key_weight, value_weight)
-    for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(one, other)
 
 
 if TYPE_CHECKING:

@@ -182,14 +182,7 @@ def test_meta_tensors_have_shapes() -> None:
         assert cache.key_positions.device.type == "meta"
 
 
-def test_sizes_are_at_least_one_and_numbers_real() -> None:
-    sizes: dict[str, Any] = {
-        "batch_size": B, "num_kv_heads": G, "max_len": MAX, "head_dim": D, "window": 4,
-        "value_dim": V,
-    }  # fmt: skip
-    for name in sizes:
-        with pytest.raises(ValueError, match=f"^{name}: got 0, wanted at least 1"):
-            KVCache(**{**sizes, name: 0})
+def test_a_cache_has_a_limit_or_a_window_and_real_numbers() -> None:
     with pytest.raises(ValueError, match=r"^max_len: got None without a window, wanted a whole"):
         KVCache(B, G, None, D)
     with pytest.raises(TypeError, match=r"^dtype: got torch.int64, wanted a real floating dtype"):
@@ -201,14 +194,8 @@ def test_what_does_not_fit_the_memory_is_refused() -> None:
     for window in (None, 2):
         with pytest.raises(ValueError, match=r"^key: got 4 tokens after 0, wanted at most 3"):
             make(window=window, max_len=3).update(key, value)
-    with pytest.raises(ValueError, match=r"^key: got batch_size = 2 in shape .*, wanted 3 as in"):
-        make().update(key[:2], value)
     with pytest.raises(ValueError, match=r"^value: got value_dim = 5 in shape .*, wanted 7 as in"):
         make().update(key, key)
-    with pytest.raises(ValueError, match=r"^value: got n = 3 in shape .*, wanted 4 as in key"):
-        make().update(key, value[:, :, :3])
-    with pytest.raises(ValueError, match=r"^lengths: got batch_size = 2 in shape \(2,\), wanted 3"):
-        make().update(key, value, lengths=torch.ones(2, dtype=whole))
     with pytest.raises(ValueError, match=r"^indices: got shape \(3, 1\), wanted \(batch_size,\)"):
         make().reorder(torch.ones(B, 1, dtype=whole))
 
@@ -227,16 +214,11 @@ def test_a_refused_update_changes_nothing() -> None:
 def test_every_change_is_counted() -> None:
     cache = KVCache(1, 1, 5, 2)
     assert cache.changes == 0
-    for count, change in enumerate(
-        (
-            lambda: cache.update(torch.ones(1, 1, 3, 2), torch.ones(1, 1, 3, 2)),
-            lambda: cache.reorder(torch.tensor([0])),
-            cache.reset,
-        ),
-        1,
-    ):
-        change()
-        assert cache.changes == count
+    ones = torch.ones(1, 1, 3, 2)
+    cache.update(ones, ones)
+    cache.reorder(torch.tensor([0]))
+    cache.reset()
+    assert cache.changes == 3
     with pytest.raises(ValueError, match="key: got"):
         cache.update(torch.ones(2, 1, 3, 2), torch.ones(2, 1, 3, 2))
     assert cache.changes == 3

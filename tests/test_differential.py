@@ -13,13 +13,9 @@ from companion.differential import (
     initial_factor,
 )
 from tests import oracle
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import as_numpy, assert_matches, draw
 
 B, H, G, D, V = 2, 6, 3, 5, 7
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 class Arrays(NamedTuple):
@@ -66,16 +62,12 @@ def test_it_is_the_difference_of_two_attentions(libraries: list[Any]) -> None:
 
 def test_a_factor_of_no_axes_is_a_number_and_no_offset_is_0() -> None:
     arrays = arrays_of(5, 7)
-    number = differential_attention(*arrays, 0.3, is_causal=True, offset=0)
-    assert_matches(differential_attention(*arrays, np.array(0.3), is_causal=True), number)
-    output, _ = differential_attention_with_weights(*arrays, 0.3, is_causal=True)
-    assert_matches(output, number)
-    everything = differential_attention(*arrays, 0.3, is_causal=False)
-    for output in (
-        differential_attention(*arrays, 0.3),
-        differential_attention_with_weights(*arrays, 0.3)[0],
-    ):
-        assert_matches(output, everything)
+    for is_causal in (False, True):
+        number = differential_attention(*arrays, 0.3, is_causal=is_causal, offset=0)
+        for factor in (0.3, np.array(0.3)):
+            output, _ = differential_attention_with_weights(*arrays, factor, is_causal=is_causal)
+            assert_matches(output, number)
+            assert_matches(differential_attention(*arrays, factor, is_causal=is_causal), number)
 
 
 def test_a_query_without_a_key_gets_zeros() -> None:

@@ -1,7 +1,5 @@
 """Where torch's kernel is asked, and how to turn it off."""
 
-import subprocess
-import sys
 import threading
 from types import ModuleType
 from typing import Any
@@ -36,18 +34,6 @@ def test_other_threads_keep_their_kernels() -> None:
         thread.start()
         thread.join()
     assert seen == [False]
-
-
-def test_numpy_asks_no_kernel_and_loads_no_torch() -> None:
-    program = (
-        "import sys, numpy as np\n"
-        "from companion import scaled_dot_product_attention, tiled_attention\n"
-        "x = np.ones((2, 3))\n"
-        "scaled_dot_product_attention(x, x, x); tiled_attention(x, x, x)\n"
-        "assert 'torch' not in sys.modules\n"
-        "assert 'companion.torch_fused' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_tensors_ask_the_kernels_by_keyword_too(torch: ModuleType) -> None:

@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 from companion.gates import fixed_decay, l2_normalize, sigmoid_decay, softplus_decay
-from tests.oracle import as_numpy, assert_matches
+from tests.oracle import as_numpy, assert_matches, draw
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def softplus(x: float, rate: float, bias: float) -> float:
@@ -70,12 +66,6 @@ def test_fixed_decays_equal_their_formula(libraries: list[Any]) -> None:
             assert_matches(fixed_decay(heads, scale=0.7), wanted)
             assert_matches(fixed_decay(heads, scale=0.0), [1.0] * heads)
             assert fixed_decay(heads, like=xp.asarray([1.0], dtype=xp.float32)).dtype == xp.float32
-
-
-def test_fixed_decays_are_alibis_where_heads_are_a_power_of_two() -> None:
-    from companion.positions import alibi_slopes
-
-    assert_matches(fixed_decay(8), np.exp(-alibi_slopes(8)))
 
 
 def test_vectors_get_length_one(libraries: list[Any]) -> None:

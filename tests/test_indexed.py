@@ -1,12 +1,12 @@
 """The indexer, its choice of keys and of blocks, against loops; the atlas has its makers."""
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from companion.attention import scaled_dot_product_attention
 from companion.indexed import (
     block_maxima,
     complete_blocks,
@@ -18,34 +18,28 @@ from companion.indexed import (
     top_keys,
 )
 from companion.masks import causal_mask
-from tests.oracle import Float, as_numpy, assert_matches, softmax
+from tests.oracle import Float, as_numpy, assert_matches, draw, softmax
 
 B, H, D = 2, 3, 5
 LENGTHS = [(1, 1), (1, 13), (13, 13), (6, 17), (17, 6)]
 BLOCKS = [(0, 3), (1, 3), (3, 3), (7, 3), (12, 4), (13, 1), (5, 7)]
 
 
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
-
-
 def test_scores_are_the_weighted_sum(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for q, k in LENGTHS:
-            for scale in [None, 0.3]:
-                for weighted in [True, False]:
-                    query, key = draw(B, H, q, D), draw(B, k, D)
-                    weight = draw(B, H, q) if weighted else np.ones((B, H, q))
-                    factor = (H * D) ** -0.5 if scale is None else scale
-                    expected = np.zeros((B, q, k))
-                    for b, i, j in np.ndindex(B, q, k):
-                        products = [math.fsum(query[b, h, i] * key[b, j]) for h in range(H)]
-                        expected[b, i, j] = factor * math.fsum(
-                            weight[b, h, i] * max(products[h], 0.0) for h in range(H)
-                        )
-                    given = xp.asarray(weight) if weighted else None
-                    found = indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
-                    assert_matches(found, expected)
+    for xp, (q, k), scale in product(libraries, LENGTHS, [None, 0.3]):
+        for weighted in [True, False]:
+            query, key = draw(B, H, q, D), draw(B, k, D)
+            weight = draw(B, H, q) if weighted else np.ones((B, H, q))
+            factor = (H * D) ** -0.5 if scale is None else scale
+            expected = np.zeros((B, q, k))
+            for b, i, j in np.ndindex(B, q, k):
+                products = [math.fsum(query[b, h, i] * key[b, j]) for h in range(H)]
+                expected[b, i, j] = factor * math.fsum(
+                    weight[b, h, i] * max(products[h], 0.0) for h in range(H)
+                )
+            given = xp.asarray(weight) if weighted else None
+            found = indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
+            assert_matches(found, expected)
 
 
 def test_a_number_that_is_none_is_not_hidden() -> None:
@@ -68,42 +62,27 @@ def best_by_loops(scores: Float, count: int, mask: Any) -> Any:
 
 
 def test_top_keys_are_the_best(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for q, k in LENGTHS:
-            for count in [1, 2, 5, 12, 17, 99]:
-                scores = draw(B, q, k)
-                scores[draw(B, q, k, seed=1) > 1] = -math.inf
-                allowed = draw(q, k, seed=2) > -0.5
-                for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
-                    given = None if mask is np.True_ else xp.asarray(mask)
-                    chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
-                    assert chosen.dtype == bool
-                    assert np.array_equal(chosen, best_by_loops(scores, count, mask))
-                added = np.where(allowed, 0.0, -math.inf)
-                chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
-                assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
+    for xp, (q, k), count in product(libraries, LENGTHS, [1, 2, 5, 12, 17, 99]):
+        scores = draw(B, q, k)
+        scores[draw(B, q, k, seed=1) > 1] = -math.inf
+        allowed = draw(q, k, seed=2) > -0.5
+        for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
+            given = None if mask is np.True_ else xp.asarray(mask)
+            chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
+            assert chosen.dtype == bool
+            assert np.array_equal(chosen, best_by_loops(scores, count, mask))
+        added = np.where(allowed, 0.0, -math.inf)
+        chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
+        assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
 
 
 def test_of_equal_scores_the_earlier_key_comes_first(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for dtype in ["float32", "float64"]:
-            scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
-            for count in (1, 7, 50):
-                chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
-                assert np.array_equal(chosen, best_by_loops(scores, count, True))
-                assert (chosen.sum(-1) == count).all()
-
-
-def test_as_many_keys_as_there_are_is_full_attention() -> None:
-    for count in [13, 20]:
-        query, key, value = (draw(B, H, 13, D, seed=seed) for seed in range(3))
-        scores = indexer_scores(query, key[:, 0, :, :])
-        causal = causal_mask(13, like=query)
-        chosen = top_keys(scores, count, causal)
-        assert np.array_equal(chosen, np.broadcast_to(causal, (B, 13, 13)))
-        indexed = scaled_dot_product_attention(query, key, value, chosen[:, None, :, :])
-        full = scaled_dot_product_attention(query, key, value, is_causal=True)
-        assert_matches(indexed, full)
+    for xp, dtype in product(libraries, ["float32", "float64"]):
+        scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
+        for count in (1, 7, 50):
+            chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
+            assert np.array_equal(chosen, best_by_loops(scores, count, True))
+            assert (chosen.sum(-1) == count).all()
 
 
 def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
@@ -124,19 +103,18 @@ def divergence_by_loops(weights: Float, scores: Float, mask: Any) -> Float:
 
 
 def test_divergence_is_that_of_two_distributions(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for q, k in LENGTHS:
-            weights, scores = draw(B, H, q, k) ** 2, draw(B, q, k, seed=1)
-            weights[..., ::3] = 0.0
-            sums = weights.sum(1)
-            for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
-                expected = divergence_by_loops(weights, scores, mask)
-                arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
-                found = as_numpy(indexer_divergence(*arrays))
-                reached = np.where(mask, sums, 0).sum(-1) > 0
-                assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
-                assert not found[~reached].any()
-                assert (found >= -1e-12).all()
+    for xp, (q, k) in product(libraries, LENGTHS):
+        weights, scores = draw(B, H, q, k) ** 2, draw(B, q, k, seed=1)
+        weights[..., ::3] = 0.0
+        sums = weights.sum(1)
+        for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
+            expected = divergence_by_loops(weights, scores, mask)
+            arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
+            found = as_numpy(indexer_divergence(*arrays))
+            reached = np.where(mask, sums, 0).sum(-1) > 0
+            assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
+            assert not found[~reached].any()
+            assert (found >= -1e-12).all()
 
 
 def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> None:
@@ -151,64 +129,55 @@ def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> No
 
 
 def test_pooled_keys_are_weighted_means(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for k, size in BLOCKS:
-            for overlap in [False, True]:
-                for gated in [False, True]:
-                    width = 6
-                    key, gate = draw(B, k, width), draw(B, k, width, seed=1) * gated
-                    half = width // 2 * overlap
-                    expected = np.zeros((B, k // size, width - half))
-                    for b, block, channel in np.ndindex(*expected.shape):
-                        own = range(block * size, (block + 1) * size)
-                        pairs = [(j, channel + half) for j in own]
-                        if overlap and block:
-                            pairs += [(j - size, channel) for j in own]
-                        shares, _ = softmax([float(gate[b, j, c]) for j, c in pairs])
-                        expected[b, block, channel] = math.fsum(
-                            share * key[b, j, c]
-                            for share, (j, c) in zip(shares, pairs, strict=True)
-                        )
-                    given = xp.asarray(gate) if gated else None
-                    found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
-                    assert_matches(found, expected)
+    for xp, (k, size), overlap in product(libraries, BLOCKS, [False, True]):
+        for gated in [False, True]:
+            width = 6
+            key, gate = draw(B, k, width), draw(B, k, width, seed=1) * gated
+            half = width // 2 * overlap
+            expected = np.zeros((B, k // size, width - half))
+            for b, block, channel in np.ndindex(*expected.shape):
+                own = range(block * size, (block + 1) * size)
+                pairs = [(j, channel + half) for j in own]
+                if overlap and block:
+                    pairs += [(j - size, channel) for j in own]
+                shares, _ = softmax([float(gate[b, j, c]) for j, c in pairs])
+                expected[b, block, channel] = math.fsum(
+                    share * key[b, j, c] for share, (j, c) in zip(shares, pairs, strict=True)
+                )
+            given = xp.asarray(gate) if gated else None
+            found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
+            assert_matches(found, expected)
 
 
 def test_maxima_complete_blocks_and_their_keys(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for k, size in BLOCKS:
-            scores, mask = draw(B, 4, k), draw(B, 4, k, seed=1) > -1
-            count = math.ceil(k / size)
-            best, complete = np.zeros((B, 4, count)), np.zeros((B, 4, k // size), bool)
-            for b, i, m in np.ndindex(*best.shape):
-                best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
-            for b, i, m in np.ndindex(*complete.shape):
-                complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
-            assert_matches(block_maxima(xp.asarray(scores), size), best)
-            assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
-            keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
-            assert keys.shape == (B, 4, k)
-            for b, i, j in np.ndindex(*keys.shape):
-                assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
+    for xp, (k, size) in product(libraries, BLOCKS):
+        scores, mask = draw(B, 4, k), draw(B, 4, k, seed=1) > -1
+        count = math.ceil(k / size)
+        best, complete = np.zeros((B, 4, count)), np.zeros((B, 4, k // size), bool)
+        for b, i, m in np.ndindex(*best.shape):
+            best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
+        for b, i, m in np.ndindex(*complete.shape):
+            complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
+        assert_matches(block_maxima(xp.asarray(scores), size), best)
+        assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
+        keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
+        assert keys.shape == (B, 4, k)
+        for b, i, j in np.ndindex(*keys.shape):
+            assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
 
 
 def test_keys_of_top_blocks(libraries: list[Any]) -> None:
-    for xp in libraries:
-        for q, k in LENGTHS:
-            for count, size in [(1, 3), (2, 3), (1, 5), (9, 2)]:
-                scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
-                mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
-                found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
-                for b, i in np.ndindex(B, q):
-                    seen = min(i + offset + 1, k)
-                    blocks = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[
-                        :count
-                    ]
-                    tail = range(seen // size * size, seen)
-                    expected = {j for m in blocks for j in range(m * size, (m + 1) * size)} | set(
-                        tail
-                    )
-                    assert set(np.flatnonzero(found[b, i]).tolist()) == expected
+    sizes = [(1, 3), (2, 3), (1, 5), (9, 2)]
+    for xp, (q, k), (count, size) in product(libraries, LENGTHS, sizes):
+        scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
+        mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
+        found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
+        for b, i in np.ndindex(B, q):
+            seen = min(i + offset + 1, k)
+            best = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[:count]
+            keys = {j for m in best for j in range(m * size, (m + 1) * size)}
+            tail = set(range(seen // size * size, seen))
+            assert set(np.flatnonzero(found[b, i]).tolist()) == keys | tail
 
 
 def test_scores_for_other_blocks_are_refused() -> None:

@@ -125,30 +125,15 @@ def test_a_query_without_a_key_gets_zeros() -> None:
         assert output[:, :, 2:].all()
 
 
-def test_without_rotary_part_and_without_batch() -> None:
+def test_without_rotary_part_and_one_memory_for_a_whole_batch() -> None:
     for form in FORMS:
-        arrays = draw(5, 7)
-        flat = arrays._replace(
-            query=arrays.query[0],
-            latent=arrays.latent[0],
-            query_rotary=arrays.query_rotary[0, :, :, :0],
-            key_rotary=arrays.key_rotary[0, :, :0],
-        )
-        batched = arrays._replace(
-            query_rotary=arrays.query_rotary[..., :0], key_rotary=arrays.key_rotary[..., :0]
-        )
-        assert_matches(form(*of(np, flat)), by_loops(batched).output[0])
-
-
-def test_one_memory_serves_a_whole_batch() -> None:
-    for form in FORMS:
-        arrays = draw(5, 7)
-        shared = arrays._replace(latent=arrays.latent[:1], key_rotary=arrays.key_rotary[0])
-        repeated = arrays._replace(
-            latent=np.repeat(arrays.latent[:1], B, 0),
-            key_rotary=np.repeat(arrays.key_rotary[:1], B, 0),
-        )
-        assert_matches(form(*of(np, shared)), by_loops(repeated).output)
+        query, rotary, latent, key_rotary, *weights = draw(5, 7)
+        plain = by_loops(Arrays(query, rotary[..., :0], latent, key_rotary[..., :0], *weights))
+        found = form(query[0], rotary[0, ..., :0], latent[0], key_rotary[0, :, :0], *weights)
+        assert_matches(found, plain.output[0])
+        memory, keys = (np.repeat(x[:1], B, 0) for x in (latent, key_rotary))
+        whole = by_loops(Arrays(query, rotary, memory, keys, *weights))
+        assert_matches(form(query, rotary, latent[:1], key_rotary[0], *weights), whole.output)
 
 
 def test_half_precision_accumulates_in_float32(torch: Any) -> None:
@@ -175,16 +160,3 @@ def test_both_forms_have_the_same_gradients(torch: Any) -> None:
 def test_the_plain_form_passes_gradcheck(torch: Any) -> None:
     form, arrays = FORMS[0], [torch.tensor(x, requires_grad=True) for x in draw(2, 3)]
     assert torch.autograd.gradcheck(lambda *x: form(*x, is_causal=True, offset=1), arrays)
-
-
-def test_steps_with_a_cache_are_the_whole() -> None:
-    """What a cache keeps is the latent and the rotary key."""
-    for form in FORMS:
-        arrays = draw(13, 13)
-        whole = as_numpy(form(*of(np, arrays), is_causal=True))
-        for split in (1, 6, 12):
-            after = arrays._replace(
-                query=arrays.query[:, :, split:], query_rotary=arrays.query_rotary[:, :, split:]
-            )
-            later = form(*of(np, after), is_causal=True, offset=split)
-            assert_matches(later, whole[:, :, split:])

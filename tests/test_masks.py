@@ -104,7 +104,3 @@ def test_masks_live_where_like_does(torch: ModuleType) -> None:
     strict = pytest.importorskip("array_api_strict")
     device = strict.Device("device1")
     assert causal_mask(5, like=strict.ones(1, device=device)).device == device
-
-
-def test_without_like_a_mask_is_numpys() -> None:
-    assert type(causal_mask(3)) is np.ndarray

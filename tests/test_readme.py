@@ -17,12 +17,8 @@ EXAMPLES = re.findall(
 )
 
 
-def test_there_is_an_example_for_each_library() -> None:
-    first_lines = [program.partition("\n")[0] for program, _ in EXAMPLES]
-    assert first_lines == ["import numpy as np", "import torch"]
-
-
 def test_examples_print_what_the_readme_says() -> None:
+    assert len(EXAMPLES) == 2
     for program, expected in EXAMPLES:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

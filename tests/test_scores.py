@@ -8,14 +8,10 @@ import numpy as np
 
 from companion.scores import additive_score, bilinear_score, dot_score, scaled_dot_score
 from tests import oracle
-from tests.oracle import assert_matches
+from tests.oracle import assert_matches, draw
 
 B, WIDTH, KEY_WIDTH, HIDDEN = 2, 11, 13, 17
 LENGTHS = [(1, 7), (7, 5)]
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def test_dot_scores(libraries: list[Any]) -> None:
@@ -64,18 +60,6 @@ def test_additive_score_is_luongs_concat(libraries: list[Any]) -> None:
             projected = xp.matmul(key, key_weight)
             found = additive_score(query, projected, query_weight, None, vector)
             assert_matches(found, expected)
-
-
-def test_leading_axes_are_free_and_broadcast() -> None:
-    query, key = draw(3, B, 5, WIDTH), draw(7, WIDTH)
-    assert_matches(dot_score(query, key)[1, 0], dot_score(query[1, 0], key))
-
-
-def test_the_dtype_stays(libraries: list[Any]) -> None:
-    for xp in libraries:
-        query = xp.ones((5, 3), dtype=xp.float32)
-        assert scaled_dot_score(query, query).dtype == xp.float32
-        assert bilinear_score(query, query, xp.ones((3, 3), dtype=xp.float32)).dtype == xp.float32
 
 
 def test_gradients(torch: ModuleType) -> None:

@@ -64,12 +64,6 @@ def test_fused_with_fewer_axes(name: str) -> None:
         torch.testing.assert_close(*both(*arrays, **FUSED[name]))
 
 
-@pytest.mark.parametrize("option", [{"softcap": 1.5}, {"sinks": randn(6)}])
-def test_what_torch_does_not_know_is_not_given_to_it(option: dict[str, Any]) -> None:
-    arrays = randn(2, 6, 2, 5), randn(2, 6, 6, 5, seed=1), randn(2, 6, 6, 3, seed=2)
-    torch.testing.assert_close(*both(*arrays, **option))
-
-
 @pytest.mark.parametrize("dtypes", [("bfloat16", "float32"), ("float32", "float64")])
 def test_a_wide_mask_is_not_rounded(dtypes: tuple[str, str]) -> None:
     """4 is lost beside 10000 in bfloat16; other dtypes torch refuses to mix."""

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from bookkit.records import recorded_studies
+from tests.test_readme import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (
@@ -101,23 +102,14 @@ def package_files() -> set[str]:
     }
 
 
-def readme_blocks() -> list[tuple[str, str]]:
-    """Return the fenced blocks of README.md as (language, text)."""
-    text = (ROOT / "README.md").read_text(encoding="utf8")
-    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
-    names = {name for name in ZipFile(wheel).namelist() if not name.endswith("/")}
-    assert {name for name in names if ".dist-info/" not in name} == package_files()
-
-
-def test_the_wheel_carries_the_licence_and_the_type_marker(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_its_licence_and_nothing_else(wheel: Path) -> None:
     archive = ZipFile(wheel)
+    names = {name for name in archive.namelist() if not name.endswith("/")}
+    assert {name for name in names if ".dist-info/" not in name} == package_files()
+    assert "companion/py.typed" in names
     found = {n.split("/licenses/")[1]: n for n in archive.namelist() if "/licenses/" in n}
     assert found.keys() == {"LICENSE"}
     assert "Redistribution and use" in archive.read(found["LICENSE"]).decode()
-    assert "companion/py.typed" in archive.namelist()
 
 
 def test_the_source_archive_can_be_built_from(built: Path) -> None:
@@ -127,17 +119,9 @@ def test_the_source_archive_can_be_built_from(built: Path) -> None:
 
 
 def test_the_readme_example_prints_what_the_readme_says(installed: Path, tmp_path: Path) -> None:
-    blocks = readme_blocks()
-    place = next(i for i, (language, _) in enumerate(blocks) if language == "python")
-    (_, program), (language, output) = blocks[place : place + 2]
-    assert language == "text"
+    program, output = EXAMPLES[0]
     assert len(program.splitlines()) <= 10
     assert run(installed, "-c", program, cwd=tmp_path) == output
-
-
-def test_the_installed_package_is_the_one_that_is_used(installed: Path, tmp_path: Path) -> None:
-    program = "import companion; print(companion.__file__)"
-    assert Path(run(installed, "-c", program, cwd=tmp_path)).is_relative_to(installed.parents[1])
 
 
 def test_pytest_finds_the_kit_in_an_installed_package(wheel: Path, tmp_path: Path) -> None:

@@ -30,14 +30,11 @@ def attention(
         key, value = (xp.stack([x[0]] * x.shape[0]) for x in (key, value))
     if enable_gqa:
         shared = query.shape[1] // key.shape[1]
-        if fault == "tiled heads":
-            key, value = (xp.concat([x] * shared, axis=1) for x in (key, value))
-        elif fault == "tiled values":
-            key, value = xp.repeat(key, shared, axis=1), xp.concat([value] * shared, axis=1)
-        elif fault == "tiled keys":
-            key, value = xp.concat([key] * shared, axis=1), xp.repeat(value, shared, axis=1)
-        else:
-            key, value = (xp.repeat(x, shared, axis=1) for x in (key, value))
+        tiled = {"tiled heads": (0, 1), "tiled keys": (0,), "tiled values": (1,)}.get(fault, ())
+        key, value = (
+            xp.concat([x] * shared, axis=1) if i in tiled else xp.repeat(x, shared, axis=1)
+            for i, x in enumerate((key, value))
+        )
 
     (h, q, d), k = query.shape[1:], key.shape[-2]
     standard = {"unscaled": 1.0, "width of the model": (h * d) ** -0.5}.get(fault, d**-0.5)

@@ -99,7 +99,6 @@ FOUND: list[tuple[str, Function, tuple[Any, ...]]] = [
      (mixed(~LOWER), X, OTHER, LOWER)),
     ("output 1 does not depend on position 0, which it may read (15 such", checks.check_influence,
      (mixed(OWN), X, OTHER, LOWER)),
-    ("is the input read at all", checks.check_influence, (mixed(0 * OWN), X, OTHER, LOWER)),
     ("which it must not", checks.check_reach, (mixed(LOWER), X, OTHER, 2)),
     ("the mask changes nothing", checks.check_mask, (masked(lambda mask: FULL), X, OTHER)),
     ("which it must not", checks.check_mask, (masked(lambda mask: mask.T | LOWER), X, OTHER)),
@@ -148,18 +147,12 @@ def test_a_mistake_gets_its_hint(said: str, check: Function, given: tuple[Any, .
 def test_what_cannot_show_a_mistake_is_refused() -> None:
     lower, same = mixed(LOWER), np.where(np.arange(6)[:, None] == 2, X, OTHER)
     refused: list[tuple[str, Function, tuple[Any, ...]]] = [
-        ("other: got shape", influence, (lower, X, OTHER[:, :5])),
-        ("n at least 2", influence, (lower, X[:, :1], OTHER[:, :1])),
         ("other: is as x at position 2", influence, (lower, X, same)),
-        ("other: got an array of", influence, (lower, X, TENSORS[1])),
         ("gave a tuple, wanted one array", influence, (lambda x: (x, x), X, OTHER)),
         ("gave 3 positions for 6", checks.check_causal, (mixed(np.ones((3, 6))), X, OTHER)),
         ("allowed: got shape", checks.check_influence, (lower, X, OTHER, np.tri(5))),
         ("n at least 7", checks.check_reach, (lower, X, OTHER, 5)),
-        ("wanted at least 2", checks.check_alone, (lambda x: x, X[:1])),
         ("no padding to try", checks.check_padding, (lower, X, np.array([6, 6]), OTHER)),
-        ("n at least 3", checks.check_permutation, (lower, X[:, :2])),
-        ("n at least 4", checks.check_cached, (causally, starts(), X[:, :3])),
     ]
     for said, check, given in refused:
         with pytest.raises((TypeError, ValueError)) as caught:
@@ -262,9 +255,6 @@ CALLS: list[tuple[str, Function, Function]] = [
     ("is the input read", checks.check_heads, lambda q, k, v: np.zeros(q.shape)),
     ("head 0 depends on head 2", checks.check_heads, neighbours),
     ("[1, 1, 1, 0, 0, 0]", checks.check_grouped, backwards),
-    ("gave the shape", checks.check_grouped, lambda *qkv: backwards(*qkv)[:, :2]),
-    ("the sink of another head", checks.check_sinks,
-     sunk(lambda sinks: np.full_like(sinks, sinks[0]))),
     ("wanted sigmoid(lse - sink)", checks.check_sinks, sunk(lambda sinks: sinks + 1)),
     ("cap * tanh(scaled product / cap)", checks.check_softcap, clipped),
     ("wanted [0.25, 0.75]", checks.check_bias, biased(lambda mask: 2 * mask)),

@@ -3,30 +3,19 @@
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from companion.conformance import plugin
 from companion.conformance.kit import KIT
 
 ROOT = Path(__file__).parents[2]
 
 MINE = """
-import numpy as np
+from tests.conformance.broken import attention
 
 def unscaled(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False):
-    scores = query @ np.swapaxes(key, -1, -2)
-    if attn_mask is not None:
-        scores = np.where(attn_mask, scores, -np.inf) if attn_mask.dtype == bool \
-            else scores + attn_mask
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    highest = scores.max(-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
-    total = powers.sum(-1, keepdims=True)
-    return (powers / np.where(total > 0, total, 1)) @ value
+    return attention(query, key, value, attn_mask, is_causal=is_causal, fault="unscaled")
 
 class Layer:
     @staticmethod
@@ -120,11 +109,3 @@ def test_workers_share_the_checks(folder: Path) -> None:
     said = run(folder, "-p", "xdist", "-n", "2", "--attention", "mine:unscaled", code=1)
     assert "\nfailed   scale           the scale is 1" in said
     assert "2 failed, 17 passed, 9 skipped" in said
-
-
-def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-    (entry,) = project["entry-points"]["pytest11"].items()
-    assert entry == (plugin.__name__, plugin.__name__)
-    needs = [project["dependencies"], project["optional-dependencies"]["train"]]
-    assert not any("pytest" in need for group in needs for need in group)

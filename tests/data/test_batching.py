@@ -63,12 +63,6 @@ def test_pooling_keeps_lengths_together() -> None:
 
 
 def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(ValueError, match="batch_size: got 0"):
-        make(batch_size=0)
-    with pytest.raises(ValueError, match="pool: got 0"):
-        make(pool=0)
-    with pytest.raises(ValueError, match="pairs: got none"):
-        PooledBatches([], SOURCE, TARGET, batch_size=2, seed=0)
     with pytest.raises(ValueError, match="pairs: got none"):
         collate([], SOURCE, TARGET)
     with pytest.raises(IndexError, match="step: got -1"):

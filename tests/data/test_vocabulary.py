@@ -12,13 +12,6 @@ from companion.data.vocabulary import SPECIAL, Vocabulary
 SENTENCES = [("b", "a", "c"), ("a", "c"), ("a", "d")]
 
 
-def test_special_ids() -> None:
-    vocab = Vocabulary([])
-    assert len(vocab) == 4
-    assert (vocab.pad_id, vocab.bos_id, vocab.eos_id, vocab.unk_id) == (0, 1, 2, 3)
-    assert vocab.tokens == SPECIAL == ("<pad>", "<bos>", "<eos>", "<unk>")
-
-
 def test_frequent_tokens_come_first_and_ties_in_alphabetical_order() -> None:
     assert Vocabulary.from_tokens(SENTENCES).tokens[4:] == ("a", "c", "b", "d")
     assert Vocabulary.from_tokens(reversed(SENTENCES)) == Vocabulary.from_tokens(SENTENCES)
@@ -62,8 +55,6 @@ def test_wrong_calls_are_refused() -> None:
         (lambda: Vocabulary(["a", "<pad>"]), ValueError, "tokens: got"),
         (lambda: vocab.encode("la"), TypeError, "tokens: got the string 'la'"),
         (lambda: Vocabulary.from_tokens(["la", "casa"]), TypeError, "got the string"),
-        (lambda: Vocabulary.from_tokens(SENTENCES, min_count=0), ValueError, "min_count"),
-        (lambda: Vocabulary.from_tokens(SENTENCES, max_size=3), ValueError, "max_size"),
     ]
     for call, error, message in cases:
         with pytest.raises(error, match=message):

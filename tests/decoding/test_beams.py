@@ -74,23 +74,23 @@ def in_lists(
 
 
 def test_it_is_the_search_in_lists() -> None:
-    for k, penalty in itertools.product((1, 2, 3), PENALTIES):
-        cut = 0
+    ends = set()
+    for k, penalty, max_len in itertools.product((1, 2, 3), PENALTIES, (2, 6)):
         for seed in SEEDS:
             chain = Chain(seed, sharpness=2.0)
-            found = search(chain, [0, 1, 2], k=k, penalty=penalty)
+            found = search(chain, [0, 1, 2], k=k, penalty=penalty, max_len=max_len)
             assert found.weights is not None
             for row, tokens in enumerate(found.sequences()):
                 finished = bool(found.finished[row])
-                assert (tokens, finished) == in_lists(chain, row, k, penalty, 6)
-                cut += not finished
+                assert (tokens, finished) == in_lists(chain, row, k, penalty, max_len)
+                ends.add(finished)
                 whole = [*tokens, EOS] if finished else tokens
                 given = torch.tensor(chain.log_probs(row, whole), dtype=torch.float64)
                 torch.testing.assert_close(found.log_probs[row, : len(whole)], given)
                 assert found.log_probs[row, len(whole) :].abs().sum() == 0
                 read = torch.tensor([BOS, *whole[:-1]])
                 assert torch.equal(found.weights[row, : len(whole)], torch.eye(WORDS)[read])
-        assert cut < 3 * len(SEEDS)
+    assert ends == {True, False}
 
 
 def test_one_beam_is_greedy() -> None:
@@ -104,18 +104,6 @@ def test_one_beam_is_greedy() -> None:
         assert one.finished.tolist() == plain.finished.tolist()
         ends |= set(one.finished.tolist())
     assert ends == {True, False}
-
-
-def test_a_sequence_cut_at_the_limit_is_marked_and_never_beats_an_ended_one() -> None:
-    chain = Chain(0)
-    chain.logits[0, :, :, EOS] = -math.inf  # sentence 0 never ends
-    chain.logits[1, :, :, EOS] = -3.0  # sentence 1 ends against all odds
-    found = search(chain, [0, 1], k=64, penalty=0.0, max_len=3)
-    assert found.finished.tolist() == [False, True]
-    assert found.lengths.tolist()[0] == 3
-    words = itertools.product(range(1, WORDS), repeat=3)
-    best = max(words, key=lambda tokens: math.fsum(chain.log_probs(0, list(tokens))))
-    assert found.sequences()[0] == list(best)
 
 
 def test_improbable_ends_do_not_stop_a_probable_sequence() -> None:
@@ -142,26 +130,18 @@ def test_it_stops_when_nothing_can_become_better() -> None:
 
 
 def test_impossible_requests_are_refused() -> None:
-    cases: list[Any] = [
-        ({"beam_size": 0}, ValueError, "beam_size: got 0"),
-        ({"length_penalty": -0.1}, ValueError, "length_penalty: got -0.1, wanted at least 0"),
-        (
-            {"length_penalty": 1e6},
-            ValueError,
-            "length_penalty: got 1000000.0, wanted one that gives 3 tokens a finite factor",
-        ),
-        ({"reorder": [1, 0]}, TypeError, "reorder: got list, wanted a function"),
-        ({"bos_id": torch.ones(2)}, TypeError, r"bos_id: got dtype torch.float32"),
-        ({"bos_id": torch.tensor([1])}, ValueError, r"bos_id: got shape \(1,\), wanted \(2,\)"),
-    ]
-    for changes, error, message in cases:
+    for name, value, message in (
+        ("length_penalty", -0.1, "wanted at least 0"),
+        ("length_penalty", 1e6, "wanted one that gives 3 tokens a finite factor"),
+        ("bos_id", torch.tensor([1]), r"wanted \(2,\)"),
+    ):
         chain = Chain(0)
         options: dict[str, Any] = {
             "batch_size": 1, "bos_id": BOS, "eos_id": EOS, "max_len": 3, "beam_size": 2,
             "reorder": chain.reorder,
         }  # fmt: skip
-        with pytest.raises(error, match=message):
-            beam(chain.step, chain.start([0], 2), **{**options, **changes})
+        with pytest.raises(ValueError, match=f"{name}: got .*, {message}"):
+            beam(chain.step, chain.start([0], 2), **{**options, name: value})
 
 
 def from_table(logits: Tensor, beam_size: int | None, **options: Any) -> Decoded:
@@ -185,18 +165,6 @@ def test_a_dead_end_does_not_spoil_the_other_beams() -> None:
     assert found.weights is None
     assert bool(found.finished)
     assert found.log_probs.sum().item() == pytest.approx(math.log(0.4))
-
-
-def test_of_equal_words_one_beam_takes_the_first_as_greedy_does() -> None:
-    one = from_table(torch.zeros(50, 50), 1, bos_id=49, eos_id=7, max_len=3)
-    assert one.sequences() == [[0, 0, 0]]
-
-
-def test_lengths_without_a_factor_are_refused() -> None:
-    with pytest.raises(ValueError, match="length: got -5, wanted at least 0"):
-        length_factor(-5, 0.6)
-    with pytest.raises(ValueError, match=r"length_penalty: got -1.0, wanted at least 0"):
-        length_factor(3, -1.0)
 
 
 # The first difference is lost in a float32 sum of many steps, the second in a softmax.

@@ -61,8 +61,6 @@ def test_every_row_may_start_from_a_token_of_its_own() -> None:
     found = greedy(step, None, bos_id=torch.tensor([5, 6, 1]), **options)
     assert read == [[5, 6, 1]]
     assert found.weights is None
-    with pytest.raises(ValueError, match=r"bos_id: got shape \(2,\), wanted \(3,\)"):
-        greedy(step, None, bos_id=torch.tensor([5, 6]), **options)
 
 
 CHAIN: dict[str, Any] = {"bos_id": chains.BOS, "eos_id": chains.EOS}
@@ -123,18 +121,11 @@ def test_the_same_generator_draws_the_same() -> None:
 
 
 def test_impossible_draws_are_refused() -> None:
-    cases: list[Any] = [
-        ({"temperature": 0.0}, "temperature: got 0.0, wanted above 0"),
-        ({"temperature": 1e-320}, "temperature: got 1e-320, wanted above 0 in float32"),
-        ({"top_p": torch.nan}, "top_p: got nan, wanted a finite number"),
-        ({"top_k": 0}, "top_k: got 0"),
-        ({"top_p": 1.5}, "top_p: got 1.5, wanted a number above 0 and at most 1"),
-        ({"min_p": 0.0}, "min_p: got 0.0"),
-    ]
-    for options, message in cases:
-        chain = Chain(0)
-        with pytest.raises(ValueError, match=message):
-            sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **CHAIN, **options)
+    impossible: dict[str, Any] = {"temperature": 1e-320, "top_k": 0, "top_p": 1.5, "min_p": 0.0}
+    for name, value in impossible.items():
+        chain, options = Chain(0), CHAIN | {name: value}
+        with pytest.raises(ValueError, match=f"{name}: got {value}, wanted"):
+            sample(chain.step, chain.start([0]), batch_size=1, max_len=2, **options)
 
 
 def test_rows_in_which_nothing_is_allowed_or_known_are_not_finished() -> None:

@@ -1,7 +1,7 @@
 """Which tokens may be drawn: by their number, and by their probability together."""
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import torch
@@ -69,28 +69,19 @@ def test_samples_are_drawn_from_what_min_p_leaves() -> None:
     def step(tokens: torch.Tensor, state: None) -> tuple[torch.Tensor, None, None]:
         return probabilities.log().expand(len(tokens), 4), state, None
 
-    generator = torch.Generator().manual_seed(0)
-    options = {"batch_size": 4000, "bos_id": 0, "eos_id": -1, "max_len": 1, "generator": generator}
-    found = sample(step, None, min_p=0.4, **cast(Any, options)).tokens.flatten().bincount()
+    options: Any = {"batch_size": 4000, "bos_id": 0, "eos_id": -1, "max_len": 1}
+    options["generator"] = torch.Generator().manual_seed(0)
+    found = sample(step, None, min_p=0.4, **options).tokens.flatten().bincount()
     assert found.tolist() == pytest.approx([2500, 1500], abs=150)
-    hot = sample(step, None, min_p=0.4, temperature=2.0, **cast(Any, options))
+    hot = sample(step, None, min_p=0.4, temperature=2.0, **options)
     assert hot.tokens.max() == 2  # the temperature comes first
 
 
 def test_impossible_numbers_are_refused() -> None:
-    logits = SHARES.log()
-    cases: list[Any] = [
-        (keep_top_k, logits, 0, ValueError, "^k: got 0, wanted at least 1"),
-        (keep_top_k, logits, 1.5, TypeError, "^k: got float"),
-        (keep_top_k, logits.long(), 1, TypeError, "logits: got dtype torch.int64"),
-        (keep_top_k, logits.sum(), 1, ValueError, r"logits: got shape \(\), wanted \(..., vocab"),
-        (keep_top_p, logits, 0.0, ValueError, "^p: got 0.0, wanted a number above 0 and"),
-        (keep_top_p, logits, 1.1, ValueError, "^p: got 1.1, wanted a number above 0 and"),
-        (keep_min_p, logits, 0.0, ValueError, "^share: got 0.0, wanted a number above 0 and"),
-    ]
-    for keep, given, number, error, message in cases:
-        with pytest.raises(error, match=message):
-            keep(given, number)
+    cases: list[Any] = [(keep_top_k, "k", 0), (keep_top_p, "p", 1.1), (keep_min_p, "share", 0)]
+    for keep, name, number in cases:
+        with pytest.raises(ValueError, match=f"^{name}: got {number}"):
+            keep(SHARES.log(), number)
 
 
 def test_half_precision_keeps_as_much() -> None:

@@ -1,7 +1,5 @@
 """Rankings: tau against scipy, what one word is worth, and the first word."""
 
-from typing import Any
-
 import pytest
 import torch
 from scipy import stats
@@ -44,13 +42,7 @@ def test_one_word_that_both_put_first_is_worth_two_over_n() -> None:
 
 
 def test_wrong_calls_are_refused() -> None:
-    six = torch.ones(6, dtype=torch.bool)
-    cases: list[Any] = [
-        (B[0], None, ValueError, r"b: got shape \(3, 7\), wanted \(4, 3, 7\)"),
-        (B, torch.ones(7), TypeError, "mask: got dtype torch.float32, wanted a boolean"),
-        (B, six, ValueError, "mask: got k = 6 in shape .*, wanted 7 as in a"),
-    ]
-    for b, mask, error, message in cases:
-        for measure in (kendall_tau, top_agreement):
-            with pytest.raises(error, match=message):
-                measure(A, b, mask)
+    with pytest.raises(ValueError, match=r"b: got shape \(3, 7\), wanted \(4, 3, 7\)"):
+        kendall_tau(A, B[0])
+    with pytest.raises(TypeError, match="mask: got dtype"):
+        top_agreement(A, B, torch.ones(7))

@@ -1,7 +1,5 @@
 """Distances between distributions: against scipy, bounds, gradients, wrong calls."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -39,11 +37,5 @@ def test_the_gradient_is_finite_at_zero() -> None:
 
 
 def test_wrong_calls_are_refused() -> None:
-    cases: list[Any] = [
-        (P, P.long(), TypeError, "q: got dtype torch.int64"),
-        (P, P[0], ValueError, r"q: got shape \(5, 7\), wanted \(3, 5, 7\)"),
-        (P[..., :0], P[..., :0], ValueError, r"c = 0 in shape .*, wanted at least 1"),
-    ]
-    for p, q, error, message in cases:
-        with pytest.raises(error, match=message):
-            jensen_shannon(p, q)
+    with pytest.raises(ValueError, match=r"q: got shape \(5, 7\), wanted \(3, 5, 7\)"):
+        jensen_shannon(P, P[0])

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch.testing import assert_close
 
 from companion.attention import attention_with_weights
 from companion.interpret import weights_of_rows
-from companion.masks import causal_mask, sliding_window_mask
+from companion.masks import causal_mask
 from companion.tiled import tiled_attention_with_lse
 
 DRAW = torch.Generator().manual_seed(8)
@@ -44,16 +43,6 @@ def test_weights_are_those_of_the_definition() -> None:
         assert_close(weights_of_rows(QUERY, KEY, lse, **own(options)), wanted)
 
 
-def test_one_row_needs_its_own_query_alone() -> None:
-    mask = sliding_window_mask(7, 11, left=3, offset=4, like=QUERY)
-    _, wanted = attention_with_weights(QUERY, KEY, VALUE, mask)
-    _, lse = tiled_attention_with_lse(QUERY, KEY, VALUE, mask)
-    for row in range(7):
-        one = slice(row, row + 1)
-        got = weights_of_rows(QUERY[:, :, one], KEY, lse[:, :, one], mask[one])
-        assert_close(got, wanted[:, :, one])
-
-
 def test_grouped_heads_share_keys_and_a_row_with_nothing_allowed_is_zeros() -> None:
     key, value = KEY[:, :2], VALUE[:, :2]
     mask = causal_mask(7, 11, like=QUERY)
@@ -86,8 +75,3 @@ def test_the_kernel_of_torch_gives_such_a_log_sum_exp() -> None:
     weights = weights_of_rows(query, key, lse, mask)
     assert_close(weights @ value, output)
     assert_close(weights.sum(-1), torch.ones(2, 6, 7, dtype=torch.float64))
-
-
-def test_shapes_are_checked() -> None:
-    with pytest.raises(ValueError, match="lse"):
-        weights_of_rows(QUERY[:, :, :1], KEY, torch.zeros(2, 6, 2))

@@ -53,13 +53,11 @@ def test_two_stacks_are_one_graph() -> None:
 
 def test_wrong_calls_are_refused() -> None:
     cases: list[Any] = [
-        (([], OWN, CROSS), 0.5, ValueError, "encoder: got no block"),
-        ((CROSS, OWN, CROSS), 0.5, ValueError, r"encoder\[0\]: got shape \(2, 4, 5\)"),
-        ((SELF, OWN, CROSS[:1]), 0.5, ValueError, "cross: got 1 blocks, wanted 2"),
-        ((SELF, OWN, OWN), 0.5, ValueError, r"cross\[0\]: got shape \(2, 4, 4\), wanted \(2, 4, 5"),
-        ((SELF, OWN, CROSS), 1.5, ValueError, "residual: got 1.5"),
-        (([[0.5]], OWN, CROSS), 0.5, TypeError, r"encoder\[0\]: got list"),
+        (([], OWN, CROSS), ValueError, "encoder: got no block"),
+        ((SELF, OWN, CROSS[:1]), ValueError, "cross: got 1 blocks, wanted 2"),
+        ((SELF, OWN, OWN), ValueError, r"cross\[0\]: got shape \(2, 4, 4\), wanted \(2, 4, 5"),
+        (([[0.5]], OWN, CROSS), TypeError, r"encoder\[0\]: got list"),
     ]
-    for given, residual, error, message in cases:
+    for given, error, message in cases:
         with pytest.raises(error, match=message):
-            cross_rollout(*given, residual=residual)
+            cross_rollout(*given)
