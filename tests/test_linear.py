@@ -20,7 +20,7 @@ from companion.linear import (
     linear_attention,
     recurrent_linear_attention,
 )
-from tests.oracle import assert_matches, draw
+from tests.oracle import assert_matches
 
 Float = npt.NDArray[np.float64]
 
@@ -44,6 +44,10 @@ RULES: dict[str, dict[str, str]] = {
     "delta with all channels": {"decay": "nd", "beta": "nd"},
 }
 ADDING = [rule for rule, factors in RULES.items() if "beta" not in factors]
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def factors(*shape: int, seed: int = 0) -> Any:
@@ -151,6 +155,43 @@ def test_any_shape(data: st.DataObject) -> None:
 # Published formulas
 
 
+def test_retention() -> None:
+    """One constant a head: weights gamma^(i - j) (Sun et al., 2023)."""
+    (query, key, value), _ = inputs("sum", H)
+    gamma = np.array([0.9, 0.97, 0.3])
+    steps = np.arange(N)[:, None] - np.arange(N)
+    powers = np.where(steps >= 0, gamma[:, None, None] ** np.maximum(steps, 0), 0)
+    wanted = (query @ np.swapaxes(key, -1, -2) * powers) @ value
+    decay = np.repeat(gamma[:, None], N, 1)
+    assert_matches(parallel(query, key, value, decay=decay), wanted)
+    for form in (recurrent, chunked):
+        assert_matches(form(query, key, value, decay=decay)[0], wanted)
+
+
+def test_gated_linear_attention_by_ratios() -> None:
+    """Where decay is mild, queries times and keys over its products (Yang et al., 2024)."""
+    (query, key, value), _ = inputs("sum", n=31)
+    decay = 0.9 + 0.1 * factors(31, D)
+    product = np.cumprod(decay, axis=0)
+    wanted = np.tril((query * product) @ (key / product).T) @ value
+    assert_matches(parallel(query, key, value, decay=decay), wanted)
+    assert_matches(chunked(query, key, value, decay=decay, chunk_size=7)[0], wanted)
+
+
+def test_the_gated_delta_rule_as_a_product_of_matrices() -> None:
+    """With S (v, d), S_t = S_(t-1) (alpha (I - beta k k^T)) + beta v k^T (Yang et al., 2025)."""
+    arrays, options = inputs("gated delta", state=False)
+    wanted, held = [], np.zeros((V, D))
+    for query, key, value, alpha, beta in zip(
+        *arrays, options["decay"], options["beta"], strict=True
+    ):
+        held = held @ (alpha * (np.eye(D) - beta * np.outer(key, key)))
+        held = held + beta * np.outer(value, key)
+        wanted.append(held @ query)
+    for form in (recurrent, chunked):
+        check(form(*arrays, **options), (np.stack(wanted), held.T))
+
+
 def test_the_normalised_form(libraries: list[Any]) -> None:
     """Katharopoulos et al. (2020): a mean of the values, weighted by phi(q) . phi(k)."""
     for xp in libraries:
@@ -236,6 +277,39 @@ def test_a_sequence_may_be_split_anywhere() -> None:
                 check((np.concatenate(outputs, axis=-2), carried), expected(rule, H, n=11))
 
 
+def test_a_changed_future_changes_no_past() -> None:
+    for rule in RULES:
+        arrays, options = inputs(rule, H, n=23, state=False)
+        outputs = []
+        for _ in range(2):
+            found = [recurrent(*arrays, **options)[0], chunked(*arrays, **options, chunk_size=8)[0]]
+            if rule in ADDING:
+                found.append(parallel(*arrays, **options))
+                found.append(parallel(*arrays, **options, feature_map=elu_feature_map))
+            outputs.append([output.copy() for output in found])
+            for array in (*arrays, *options.values()):
+                array[:, 13:] = 0.5 - array[:, 13:]  # in the middle of a chunk
+        for before, after in zip(*outputs, strict=True):
+            changed = (before != after).any((0, 2))
+            np.testing.assert_array_equal(changed, [False] * 13 + [True] * 10)
+
+
+@pytest.mark.parametrize("form", [recurrent, chunked])
+def test_the_delta_rule_remembers_and_replaces(form: Any) -> None:
+    key, _ = np.linalg.qr(draw(D, D))
+    value, other = draw(D, V), draw(1, V, seed=1)
+    _, state = form(key, key, value, beta=np.ones(D))
+    assert_matches(key @ state, value)
+
+    again = [key[2:3], key[2:3], other]
+    _, state = form(*again, beta=np.ones(1), state=state)
+    value[2] = other
+    assert_matches(key @ state, value)
+
+    _, added = form(*again, state=state)  # without beta, the old value stays under the new one
+    assert_matches(key[2:3] @ added, 2 * other)
+
+
 def test_leading_axes_broadcast() -> None:
     """One array has the heads, all others have an axis of 1 for them."""
     for wide in ("query", "key", "value", "decay", "beta", "state"):
@@ -297,6 +371,16 @@ def test_strong_decay_in_single_precision() -> None:
                 assert_matches(parallel(*single, **options), wanted[0], tolerance=1e-5)
 
 
+def test_a_decay_of_zero_forgets_everything() -> None:
+    for rule in ("gated delta", "delta with all channels"):
+        arrays, options = inputs(rule)
+        options["decay"][41] = 0.0
+        after = {name: option[41:] for name, option in options.items() if name != "state"}
+        for form in (recurrent, chunked):
+            output, state = form(*arrays, **options)
+            check((output[41:], state), form(*(array[41:] for array in arrays), **after))
+
+
 def test_equal_keys_in_single_precision() -> None:
     """Each step replaces what the one before wrote: no powers of the overlaps, which would explode.
 
@@ -324,21 +408,47 @@ def test_a_row_without_weight_is_zero(libraries: list[Any]) -> None:
             assert_matches(rectified, [[0.0, 0], [1, 1], [0, 0]])
 
 
+def plain(query: Any, key: Any, value: Any, decay: Any, beta: Any, state: Any) -> list[Any]:
+    """Take the steps of one head in whatever precision the arrays have."""
+    outputs = []
+    for t in range(len(query)):
+        state = decay[t] * state
+        new = value[t] - key[t] @ state
+        state = state + (beta[t] * key[t])[:, None] * new
+        outputs.append(query[t] @ state)
+    return outputs
+
+
 def test_numpys_half_precision_accumulates_in_float32() -> None:
     arrays, options = inputs("gated delta")
     options["decay"] = 1 - 0.1 * options["decay"]
     half = [array.astype(np.float16) for array in arrays]
     half_options = {name: option.astype(np.float16) for name, option in options.items()}
     exact, _ = loops(*half, **half_options)
+    stepwise = np.stack(plain(*half, **half_options))
+    assert stepwise.dtype == np.float16
     for form in (recurrent, chunked):
         output, state = form(*half, **half_options)
         assert (output.dtype, state.dtype) == (np.float16, np.float32)
         # Only the last rounding is left, half a unit in the last place.
         assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
+        assert np.abs(output - exact).max() < np.abs(stepwise - exact).max() / 2
     decay = {"decay": half_options["decay"]}
     output, (exact, _) = parallel(*half, **decay), loops(*half, **decay)
     assert output.dtype == np.float16
     assert np.abs(output - exact).max() <= 2.0**-11 * np.abs(exact).max()
+
+
+def test_a_carried_state_loses_nothing_in_half_precision() -> None:
+    for form in (recurrent, chunked):
+        arrays, options = inputs("decay", n=8, state=False)
+        half = [array.astype(np.float16) for array in arrays]
+        decay = options["decay"].astype(np.float16)
+        whole = form(*half, decay=decay)
+        first, state = form(*(array[:5] for array in half), decay=decay[:5])
+        rest = form(*(array[5:] for array in half), decay=decay[5:], state=state)
+        np.testing.assert_array_equal(np.concatenate([first, rest[0]]), whole[0])
+        np.testing.assert_allclose(rest[1], whole[1], rtol=1e-6)
 
 
 def test_dtypes(libraries: list[Any]) -> None:
@@ -350,10 +460,14 @@ def test_dtypes(libraries: list[Any]) -> None:
         }
         _, double_options = moved(xp, [], options)
         for form in (recurrent, chunked):
-            for told, wide in ((single_options, xp.float32), (double_options, xp.float64)):
-                output, state = form(*single, **told)  # wider factors: the output stays
-                assert (output.dtype, state.dtype) == (xp.float32, wide)
+            output, state = form(*single, **single_options)
+            assert (output.dtype, state.dtype) == (xp.float32, xp.float32)
+            output, state = form(*single, **double_options)  # wider factors: the output stays
+            assert (output.dtype, state.dtype) == (xp.float32, xp.float64)
+            output, state = form(*single[:2], xp.asarray(arrays[2]))
+            assert (output.dtype, state.dtype) == (xp.float64, xp.float64)
         assert parallel(*single, decay=double_options["decay"]).dtype == xp.float32
+        assert parallel(*single, feature_map=elu_feature_map).dtype == xp.float32
 
 
 # Torch: gradients, meta tensors, compilation
@@ -446,25 +560,49 @@ def test_autocast(torch: ModuleType) -> None:
 # Wrong calls that no term of a contract describes
 
 x, y = np.ones((2, 5, 3)), np.ones((2, 5, 7))
-MAPPED: list[tuple[type[Exception], str, Any]] = [
-    (TypeError, "list from it, wanted an array of numpy", lambda x: x.tolist()),
-    (ValueError, "width 3 for key, wanted 2 as for query", lambda x: x[..., : 2 + (x < 0).all()]),
-    (TypeError, "dtype bool, wanted a real floating dtype", lambda x: x > 0),
-    (ValueError, "shape (2, 4, 3) from (2, 5, 3), wanted all axes but the last unchanged",
-     lambda x: x[:, :4]),
-]  # fmt: skip
-DECAYS: list[tuple[str, dict[str, Any]]] = [
-    ("c = 7 in shape (2, 5, 7), wanted 3", {"decay": y}),
-    ("an array, wanted None without is_causal", {"decay": x[..., 0], "is_causal": False}),
-    ("c = 3 in shape (2, 5, 3), wanted 2 as in the mapped key",
-     {"decay": x, "feature_map": lambda x: x[..., :2]}),
-]  # fmt: skip
+WRONG: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
+    ((x[:, :4], x, y), {}, ValueError, "query: got n = 4 in shape (2, 4, 3), wanted 5"),
+    ((x, x, y), {"decay": y}, ValueError, "decay: got c = 7 in shape (2, 5, 7), wanted 3"),
+    (
+        (x, x, y),
+        {"decay": x[..., 0], "is_causal": False},
+        ValueError,
+        "decay: got an array, wanted None without is_causal",
+    ),
+    (
+        (x, x, y),
+        {"feature_map": lambda x: x.tolist()},
+        TypeError,
+        "feature_map: got list from it, wanted an array of numpy",
+    ),
+    (
+        (x, -x, y),
+        {"feature_map": lambda x: x[..., : 2 + (x < 0).all()]},
+        ValueError,
+        "feature_map: got width 3 for key, wanted 2 as for query",
+    ),
+    (
+        (x, x, y),
+        {"feature_map": lambda x: x > 0},
+        TypeError,
+        "feature_map: got dtype bool, wanted a real floating dtype",
+    ),
+    (
+        (x, x, y),
+        {"feature_map": lambda x: x[:, :4]},
+        ValueError,
+        "feature_map: got shape (2, 4, 3) from (2, 5, 3), wanted all axes but the last unchanged",
+    ),
+    (
+        (x, x, y),
+        {"feature_map": lambda x: x[..., :2], "decay": x},
+        ValueError,
+        "decay: got c = 3 in shape (2, 5, 3), wanted 2 as in the mapped key",
+    ),
+]
 
 
 def test_wrong_calls_say_what_is_wrong() -> None:
-    for error, message, feature_map in MAPPED:
-        with pytest.raises(error, match="^feature_map: got " + re.escape(message)):
-            parallel(x, -x, y, feature_map=feature_map)
-    for message, options in DECAYS:
-        with pytest.raises(ValueError, match="^decay: got " + re.escape(message)):
-            parallel(x, x, y, **options)
+    for arrays, options, error, message in WRONG:
+        with pytest.raises(error, match="^" + re.escape(message)):
+            parallel(*arrays, **options)
