@@ -194,11 +194,8 @@ class PointerGenerator(nn.Module):
                 f"config.target_vocab: got {config.target_vocab}, wanted "
                 f"{config.source_vocab}, that of the source, which copying shares"
             )
-        self.config, self.coverage, self.coverage_weight = (
-            config,
-            coverage,
-            coverage_weight,
-        )
+        self.config, self.coverage = config, coverage
+        self.coverage_weight = coverage_weight
         self.base, self.attention = base, base.attention
         e, h = config.embed_dim, config.hidden_dim
         self.switch = nn.Linear(2 * h + e, 1)

@@ -73,11 +73,9 @@ class Seq2SeqConfig:
     @property
     def feeds_context(self) -> bool:
         """Whether the cell reads what attention found, beside the last word."""
-        return (
-            self.looks_first
-            if self.input_feeding is None
-            else self.input_feeding
-        )
+        if self.input_feeding is None:
+            return self.looks_first
+        return self.input_feeding
 
     def __post_init__(self) -> None:
         if self.window is not None and self.attention in ("none", "additive"):

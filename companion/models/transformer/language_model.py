@@ -222,10 +222,8 @@ class LanguageModel(nn.Module):
     ) -> LanguageStep:
         """Add a token behind the real ones of every row, and read all of them again."""
         assert state.tokens is not None  # a state has tokens or caches
-        tokens, lengths = (
-            torch.cat((state.tokens, new[:, None]), 1),
-            state.lengths,
-        )
+        tokens = torch.cat((state.tokens, new[:, None]), 1)
+        lengths = state.lengths
         if lengths is None:
             last = self.decoder(self.embedding(tokens)).hidden[:, -1]
         else:

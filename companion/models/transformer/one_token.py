@@ -134,18 +134,12 @@ class _Step:
         feed_forward = block.feed_forward
         # Whoever builds a step has looked.
         assert feed_forward.gate_proj is not None
-        self.query, self.key = (
-            attention.query_proj.weight,
-            attention.key_proj.weight,
-        )
-        self.value, self.output = (
-            attention.value_proj.weight,
-            attention.output_proj.weight,
-        )
-        self.gate, self.up = (
-            feed_forward.gate_proj.weight,
-            feed_forward.up_proj.weight,
-        )
+        self.query = attention.query_proj.weight
+        self.key = attention.key_proj.weight
+        self.value = attention.value_proj.weight
+        self.output = attention.output_proj.weight
+        self.gate = feed_forward.gate_proj.weight
+        self.up = feed_forward.up_proj.weight
         self.down = feed_forward.down_proj.weight
         self.activate = ACTIVATIONS[feed_forward.activation]
         self.before_attention = _bare(block.self_residual.norm)
@@ -220,10 +214,8 @@ def _is_plain(part: nn.Module) -> bool:
 def _shape_of(block: nn.Module) -> tuple[Any, ...]:
     """Return what the blocks of a stack have in common."""
     assert isinstance(block, Block)
-    attention, weight = (
-        block.self_attention,
-        block.self_attention.output_proj.weight,
-    )
+    attention = block.self_attention
+    weight = block.self_attention.output_proj.weight
     heads = attention.num_kv_heads, attention.head_dim
     return attention.rotary, heads, weight.shape, weight.dtype, weight.device
 

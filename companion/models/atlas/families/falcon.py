@@ -65,10 +65,8 @@ def _values_keys_queries(factors: Sequence[float]) -> Make:
 
 def _falcon_names(options: Options) -> Names:
     """Return the names of Falcon-H1's weights, times the factors of its fields."""
-    before, between = (
-        options["attention_in_multiplier"],
-        options["key_multiplier"],
-    )
+    before = options["attention_in_multiplier"]
+    between = options["key_multiplier"]
     first = options["ssm_in_multiplier"]
     gates, *mixed, steps = (first * x for x in options["ssm_multipliers"])
     gate, down = options["mlp_multipliers"]

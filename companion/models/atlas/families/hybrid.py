@@ -56,10 +56,8 @@ def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
 def _qwen_model(options: Options, computing: Any = None) -> ModelSpec:
     # Half of it would belong to the gate.
     options.require(attention_bias=False)
-    norm, eps = (
-        norm_of(options, gain="one_plus_weight"),
-        options["rms_norm_eps"],
-    )
+    norm = norm_of(options, gain="one_plus_weight")
+    eps = options["rms_norm_eps"]
     mixers = [
         gated_delta_of(options, norm_eps=eps)
         if kind == "linear_attention"

@@ -97,10 +97,8 @@ def _unfolded(part: str) -> Make:
     def take(stored: Tensor, layer: LayerSpec) -> Tensor:
         spec = layer.mixer
         assert isinstance(spec, LatentSpec)
-        heads, d = (
-            torch.unflatten(stored, 0, (spec.num_heads, -1)).mT,
-            spec.head_dim,
-        )
+        heads = torch.unflatten(stored, 0, (spec.num_heads, -1)).mT
+        d = spec.head_dim
         return heads[..., :d] if part == "key" else heads[..., d:]
 
     return take

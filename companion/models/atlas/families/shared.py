@@ -133,10 +133,8 @@ def behind_dense(options: Options) -> list[bool]:
 def every_step(options: Options) -> list[bool]:
     """Return which layers have experts, where every so many have but for some that are named."""
     dense = options.get("mlp_only_layers") or []
-    step, depth = (
-        options.get("decoder_sparse_step", 1),
-        options["num_hidden_layers"],
-    )
+    step = options.get("decoder_sparse_step", 1)
+    depth = options["num_hidden_layers"]
     return [i not in dense and (i + 1) % step == 0 for i in range(depth)]
 
 

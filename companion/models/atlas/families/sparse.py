@@ -158,10 +158,8 @@ def _flint(options: Options) -> ModelSpec:
 def _ernie4_5_moe(options: Options) -> ModelSpec:
     """Return ERNIE 4.5, whose correction is added to a softmax."""
     options.require(use_bias=False)
-    start, end = (
-        options["moe_layer_start_index"],
-        options["moe_layer_end_index"],
-    )
+    start = options["moe_layer_start_index"]
+    end = options["moe_layer_end_index"]
     mixers = attentions(options, interleaved=True)
     sparse = [
         (i + 1) % options["moe_layer_interval"] == 0 and start <= i <= end
@@ -205,10 +203,8 @@ def _granitemoe_swa(options: Options) -> ModelSpec:
 
 def _olmoe(options: Options) -> ModelSpec:
     normalised = options.flag("norm_topk_prob", False)
-    experts, norm = (
-        experts_of(options, normalised=normalised),
-        norm_of(options),
-    )
+    experts = experts_of(options, normalised=normalised)
+    norm = norm_of(options)
     mixers = attentions(options, qk_norm=norm, qk_norm_over="all")
     return mixed_model(options, mixers, experts)
 
