@@ -83,11 +83,9 @@ class AttentionClassifier(nn.Module):
             if config.encoder == "gru"
             else None
         )
-        self.attention = (
-            AdditiveAttention(e, e, e)
-            if config.attention == "additive"
-            else None
-        )
+        self.attention = None
+        if config.attention == "additive":
+            self.attention = AdditiveAttention(e, e, e)
         self.combine = nn.Linear(2 * e, e)
         self.output = nn.Linear(e, config.classes)
 

@@ -194,11 +194,8 @@ class PointerGenerator(nn.Module):
                 f"config.target_vocab: got {config.target_vocab}, wanted "
                 f"{config.source_vocab}, that of the source, which copying shares"
             )
-        self.config, self.coverage, self.coverage_weight = (
-            config,
-            coverage,
-            coverage_weight,
-        )
+        self.config, self.coverage = config, coverage
+        self.coverage_weight = coverage_weight
         self.base, self.attention = base, base.attention
         e, h = config.embed_dim, config.hidden_dim
         self.switch = nn.Linear(2 * h + e, 1)
@@ -266,9 +263,8 @@ class PointerGenerator(nn.Module):
             (b, q, size) log-probabilities; with `need_weights` also (b, q, k) weights.
         """
         mixture = self.mixture(batch)
-        logits = mixture.distribution(
-            batch.source, self._size(batch.source)
-        ).log()
+        size = self._size(batch.source)
+        logits = mixture.distribution(batch.source, size).log()
         return (logits, mixture.weights) if need_weights else logits
 
     @contract()
@@ -279,10 +275,10 @@ class PointerGenerator(nn.Module):
             batch: a padded batch for copying, with at least one target word.
         """
         check_targets(batch)
-        mixture = self.mixture(batch)
-        probability = mixture.distribution(
-            batch.source, self._size(batch.source, batch.target_out)
-        ).gather(-1, batch.target_out[..., None])[..., 0]
+        mixture, words = self.mixture(batch), batch.target_out
+        size = self._size(batch.source, words)
+        probability = mixture.distribution(batch.source, size)
+        probability = probability.gather(-1, words[..., None])[..., 0]
         # A word of probability 0 has no finite loss, and 1e-12 is far below what training meets.
         loss = -probability[batch.target_mask].clamp_min(1e-12).log().mean()
         if self.coverage:
@@ -318,12 +314,9 @@ class PointerGenerator(nn.Module):
         )
         source = source.repeat_interleave(beam_size, 0)
         coverage = begun.encoded.memory.new_zeros(source.shape)
+        size = self._size(source)
         return PointerState(
-            begun.encoded,
-            begun.recurrent,
-            source,
-            coverage,
-            self._size(source),
+            begun.encoded, begun.recurrent, source, coverage, size
         )
 
     @contract(tokens="ids: b")
@@ -355,12 +348,11 @@ class PointerGenerator(nn.Module):
             indices: rows, each of the same sentence as the row that it replaces.
         """
         check_rows("indices", indices, state.source)
-        return state._replace(
-            recurrent=tuple(
-                part.index_select(0, indices) for part in state.recurrent
-            ),
-            coverage=state.coverage.index_select(0, indices),
+        coverage, *recurrent = (
+            part.index_select(0, indices)
+            for part in (state.coverage, *state.recurrent)
         )
+        return state._replace(recurrent=tuple(recurrent), coverage=coverage)
 
     def _look(
         self, states: Tensor, encoded: Encoded, coverage: Tensor | None = None
@@ -397,9 +389,8 @@ class PointerGenerator(nn.Module):
     ) -> Mixture:
         attentional = self.base.dropout(self.base.attentional(context, states))
         p_vocab = self.base.output(attentional).softmax(-1)
-        p_gen = torch.sigmoid(
-            self.switch(torch.cat((context, states, embedded), -1))
-        )[..., 0]
+        joined = torch.cat((context, states, embedded), -1)
+        p_gen = torch.sigmoid(self.switch(joined))[..., 0]
         return Mixture(p_vocab, p_gen, weights)
 
     def _embed(self, tokens: Tensor) -> Tensor:
@@ -412,7 +403,5 @@ class PointerGenerator(nn.Module):
         return ids.where(ids < self.config.source_vocab, UNKNOWN_ID)
 
     def _size(self, *ids: Tensor) -> int:
-        return max(
-            self.config.source_vocab,
-            *(int(tensor.max()) + 1 for tensor in ids),
-        )
+        sizes = (int(tensor.max()) + 1 for tensor in ids)
+        return max(self.config.source_vocab, *sizes)

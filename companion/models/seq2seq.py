@@ -73,11 +73,9 @@ class Seq2SeqConfig:
     @property
     def feeds_context(self) -> bool:
         """Whether the cell reads what attention found, beside the last word."""
-        return (
-            self.looks_first
-            if self.input_feeding is None
-            else self.input_feeding
-        )
+        if self.input_feeding is None:
+            return self.looks_first
+        return self.input_feeding
 
     def __post_init__(self) -> None:
         if self.window is not None and self.attention in ("none", "additive"):
@@ -154,24 +152,18 @@ class Seq2Seq(nn.Module):
         self.source_embedding = nn.Embedding(config.source_vocab, e)
         self.target_embedding = nn.Embedding(config.target_vocab, e)
         self.encoder = rnn(e, h // 2, batch_first=True, bidirectional=True)
-        self.bridge = nn.ModuleList(
-            nn.Linear(h, h) for _ in range(1 if config.cell == "gru" else 2)
-        )
-        self.decoder = rnn(
-            e + h if config.feeds_context else e, h, batch_first=True
-        )
+        parts = 1 if config.cell == "gru" else 2
+        self.bridge = nn.ModuleList(nn.Linear(h, h) for _ in range(parts))
+        reads = e + h if config.feeds_context else e
+        self.decoder = rnn(reads, h, batch_first=True)
         self.attention: AdditiveAttention | LuongAttention | None = None
         if config.attention == "additive":
             self.attention = AdditiveAttention(h, h, h)
         elif config.attention != "none":
             window = config.window
             self.attention = LuongAttention(
-                h,
-                h,
-                score=config.attention,
-                window=window,
-                predictive=window is not None,
-            )
+                h, h, score=config.attention, window=window, predictive=window is not None
+            )  # fmt: skip
         self.combine = nn.Linear(2 * h, h, bias=False)
         self.output = nn.Linear(h, config.target_vocab)
         self.dropout = nn.Dropout(config.dropout_p)
@@ -235,9 +227,8 @@ class Seq2Seq(nn.Module):
             states, _ = self.run(embedded, encoded.start)
             queries = states
             if self.config.looks_first:
-                queries = torch.cat(
-                    (encoded.start[0][:, None], states[:, :-1]), 1
-                )
+                first = encoded.start[0][:, None]
+                queries = torch.cat((first, states[:, :-1]), 1)
             context, weights = self._look(queries, encoded)
             attentional = self.attentional(context, states)
         logits = self.output(self.dropout(attentional))
@@ -326,9 +317,8 @@ class Seq2Seq(nn.Module):
             state, row = self._advance(word, state)
             outputs.append(state.output)
             weights.append(row)
-        return torch.cat(outputs, 1), torch.cat(
-            [row for row in weights if row is not None], 1
-        )
+        rows = [row for row in weights if row is not None]
+        return torch.cat(outputs, 1), torch.cat(rows, 1)
 
     def _advance(
         self, embedded: Tensor, state: DecoderState
@@ -381,12 +371,10 @@ class Seq2Seq(nn.Module):
     ) -> tuple[Tensor, Recurrent]:
         """Run the recurrent cell over (b, q, .) inputs, from one state to the next."""
         hidden = tuple(part[None].contiguous() for part in recurrent)
-        states, last = self.decoder(
-            inputs, hidden if len(hidden) > 1 else hidden[0]
-        )
-        return states, tuple(
-            part[0] for part in (last if isinstance(last, tuple) else (last,))
-        )
+        first = hidden if len(hidden) > 1 else hidden[0]
+        states, last = self.decoder(inputs, first)
+        parts = last if isinstance(last, tuple) else (last,)
+        return states, tuple(part[0] for part in parts)
 
 
 def _begun(encoded: Encoded) -> DecoderState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -17,7 +17,12 @@ from companion.models.atlas.feed_forward import (
     bounded,
     feed_forward,
 )
-from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.norms import (
+    NormSpec,
+    optional_linear,
+    optional_norm,
+    optional_zeros,
+)
 
 Scores = Literal[
     "softmax", "sigmoid", "sqrt_softplus", "softmax_of_chosen", "sigmoid_of_chosen"
@@ -117,12 +122,10 @@ class Router(nn.Module):
         self.proj = nn.Linear(embed_dim, spec.num_experts, spec.bias)
         correction = torch.zeros(spec.num_experts) if spec.corrected else None
         self.register_buffer("correction", correction)
-        rows = spec.looked_up
-        table = (
-            None
-            if rows is None
-            else torch.zeros(rows, spec.experts_per_token).long()
-        )
+        table = None
+        if spec.looked_up is not None:
+            rows = spec.looked_up, spec.experts_per_token
+            table = torch.zeros(rows, dtype=torch.long)
         self.register_buffer("table", table)
 
     def forward(
@@ -133,30 +136,22 @@ class Router(nn.Module):
         if spec.softcap is not None:
             logits = spec.softcap * (logits / spec.softcap).tanh()
         weigh = WEIGHTS[spec.scores.removesuffix("_of_chosen")]
-        first, last = (
-            (_same, weigh)
-            if spec.scores.endswith("_of_chosen")
-            else (weigh, _same)
-        )
-        scores = first(logits)
-        chosen = (
-            self._chosen(scores) if self.table is None else self.table[tokens]
-        )
-        weights = last(scores.gather(-1, chosen))
+        late = spec.scores.endswith("_of_chosen")
+        scores = logits if late else weigh(logits)
+        looked_up = None if self.table is None else self.table[tokens]
+        chosen = self._chosen(scores) if looked_up is None else looked_up
+        weights = scores.gather(-1, chosen)
+        weights = weigh(weights) if late else weights
         if spec.normalised:
             weights = weights / (weights.sum(-1, keepdim=True) + spec.sum_eps)
         return weights * spec.scale, chosen
 
     def _chosen(self, scores: Tensor) -> Tensor:
         """Choose experts by their scores (n, experts)."""
-        preferred = (
-            scores if self.correction is None else scores + self.correction
-        )
-        return (
-            self._within_groups(preferred)
-            .topk(self.spec.experts_per_token)
-            .indices
-        )
+        if self.correction is not None:
+            scores = scores + self.correction
+        best = self._within_groups(scores).topk(self.spec.experts_per_token)
+        return best.indices
 
     def _within_groups(self, scores: Tensor) -> Tensor:
         """Give the experts of groups that are not chosen a score below all others."""
@@ -166,9 +161,8 @@ class Router(nn.Module):
         grouped = torch.unflatten(scores, -1, (spec.groups, -1))
         best = grouped.topk(spec.group_best).values.sum(-1)
         chosen = best.topk(spec.groups_per_token).indices
-        outside = torch.ones_like(best, dtype=torch.bool).scatter(
-            -1, chosen, value=False
-        )
+        outside = torch.ones_like(best, dtype=torch.bool)
+        outside = outside.scatter(-1, chosen, value=False)
         inside: Tensor = grouped.masked_fill(outside[..., None], float("-inf"))
         return inside.flatten(-2)
 
@@ -189,64 +183,41 @@ class Experts(nn.Module):
         self.spec, self.activate = spec, ACTIVATIONS[spec.activation]
         count, hidden = spec.num_experts, spec.hidden_dim
         self.router = Router(embed_dim, spec)
-        inner, rows = (
-            spec.inner_dim or embed_dim,
-            2 * hidden if spec.gated else hidden,
-        )
-        self.gate_up = nn.Parameter(
-            torch.randn(count, rows, inner) / inner**0.5
-        )
-        self.down = nn.Parameter(
-            torch.randn(count, inner, hidden) / hidden**0.5
-        )
-        self.gate_up_bias = (
-            nn.Parameter(torch.zeros(count, rows)) if spec.bias else None
-        )
-        self.down_bias = (
-            nn.Parameter(torch.zeros(count, inner)) if spec.bias else None
-        )
-        self.inner_proj = (
-            nn.Linear(embed_dim, inner, bias=False) if spec.inner_dim else None
-        )
-        self.outer_proj = (
-            nn.Linear(inner, embed_dim, bias=False) if spec.inner_dim else None
-        )
-        self.inner_norm = (
-            Norm(inner, spec.inner_norm) if spec.inner_norm else None
-        )
-        self.post_norm = (
-            Norm(inner, spec.post_norm) if spec.post_norm else None
-        )
+        inner = spec.inner_dim or embed_dim
+        rows = 2 * hidden if spec.gated else hidden
+        gate_up = torch.randn(count, rows, inner) / inner**0.5
+        down = torch.randn(count, inner, hidden) / hidden**0.5
+        self.gate_up, self.down = nn.Parameter(gate_up), nn.Parameter(down)
+        self.gate_up_bias = optional_zeros(spec.bias, count, rows)
+        self.down_bias = optional_zeros(spec.bias, count, inner)
+        self.inner_proj = optional_linear(embed_dim, spec.inner_dim)
+        self.outer_proj = None
+        if spec.inner_dim:
+            self.outer_proj = nn.Linear(inner, embed_dim, bias=False)
+        self.inner_norm = optional_norm(inner, spec.inner_norm)
+        self.post_norm = optional_norm(inner, spec.post_norm)
         self.shared = self.shared_gate = None
         if spec.shared_dim is not None:
+            alike = (spec.limit, spec.shifted) if spec.shared_alike else ()
             shared = FeedForwardSpec(
-                spec.shared_dim, spec.activation, spec.gated
+                spec.shared_dim, spec.activation, spec.gated, False, *alike
             )
-            if spec.shared_alike:
-                shared = replace(
-                    shared, limit=spec.limit, shifted=spec.shifted
-                )
             self.shared = feed_forward(embed_dim, shared)
-            self.shared_gate = (
-                nn.Linear(embed_dim, 1, False) if spec.shared_gate else None
+            self.shared_gate = optional_linear(
+                embed_dim, int(spec.shared_gate)
             )
-        self.output_norm = (
-            Norm(embed_dim, spec.output_norm) if spec.output_norm else None
-        )
+        self.output_norm = optional_norm(embed_dim, spec.output_norm)
 
     def forward(self, x: Tensor, ids: Tensor | None = None) -> Tensor:
         """Compute (..., e) from (..., e), with the ids (...) where experts are looked up."""
         tokens = x.flatten(0, -2)
         inner = tokens if self.inner_proj is None else self.inner_proj(tokens)
         inner = inner if self.inner_norm is None else self.inner_norm(inner)
-        output = self._routed(
-            inner, *self.router(tokens, None if ids is None else ids.flatten())
-        )
+        ids = None if ids is None else ids.flatten()
+        output = self._routed(inner, *self.router(tokens, ids))
         output = output if self.outer_proj is None else self.outer_proj(output)
-        output = output + self._shared(tokens)
-        output = (output / 2 if self.spec.averaged else output).reshape(
-            x.shape
-        )
+        output = (output + self._shared(tokens)).reshape(x.shape)
+        output = output / 2 if self.spec.averaged else output
         return output if self.output_norm is None else self.output_norm(output)
 
     def _routed(
@@ -257,15 +228,11 @@ class Experts(nn.Module):
         for expert in torch.unique(chosen).tolist():
             rows, places = (chosen == expert).nonzero(as_tuple=True)
             weight = weights[rows, places, None].to(tokens.dtype)
-            read = (
-                tokens[rows] * weight
-                if self.spec.weigh_input
-                else tokens[rows]
-            )
-            given = self._expert(expert, read)
-            output = output.index_add(
-                0, rows, given if self.spec.weigh_input else given * weight
-            )
+            if self.spec.weigh_input:
+                given = self._expert(expert, tokens[rows] * weight)
+            else:
+                given = self._expert(expert, tokens[rows]) * weight
+            output = output.index_add(0, rows, given)
         return output
 
     def _expert(self, expert: int, x: Tensor) -> Tensor:
@@ -290,12 +257,10 @@ class Experts(nn.Module):
         """Compute what the shared expert gives, 0 where there is none."""
         if self.shared is None:
             return 0.0
-        output = self.shared(tokens)
-        return (
-            output
-            if self.shared_gate is None
-            else output * self.shared_gate(tokens).sigmoid()
-        )
+        output: Tensor = self.shared(tokens)
+        if self.shared_gate is not None:
+            output = output * self.shared_gate(tokens).sigmoid()
+        return output
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -303,10 +268,6 @@ class Experts(nn.Module):
 
 def _softmax(logits: Tensor) -> Tensor:
     return logits.softmax(-1)
-
-
-def _same(logits: Tensor) -> Tensor:
-    return logits
 
 
 def _sqrt_softplus(logits: Tensor) -> Tensor:

@@ -87,8 +87,6 @@ def bounded(
     >>> bounded(torch.tensor([-9.0, 9.0]), torch.tensor([-9.0, 9.0]), 7.0)
     (tensor([-9.,  7.]), tensor([-7.,  7.]))
     """
-    return (
-        (gate, up)
-        if limit is None
-        else (gate.clamp(max=limit), up.clamp(-limit, limit))
-    )
+    if limit is None:
+        return (gate, up)
+    return (gate.clamp(max=limit), up.clamp(-limit, limit))

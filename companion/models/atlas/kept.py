@@ -76,11 +76,9 @@ class Kept:
 
     def read_operations(self, length: int) -> int:
         """Return the operations by which one more token reads this part, and its own entry."""
-        entries = (
-            1
-            if self.tokens is None
-            else self.entries(length) + (self.tokens == 1)
-        )
+        entries = 1
+        if self.tokens is not None:
+            entries = self.entries(length) + (self.tokens == 1)
         return self.read * (
             entries
             if self.read_limit is None

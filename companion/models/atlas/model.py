@@ -30,10 +30,10 @@ from companion.models.atlas.mixers.lightning import Lightning, LightningSpec
 from companion.models.atlas.mixers.mamba2 import Mamba2, Mamba2Spec
 from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
-from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.norms import Norm, optional_norm
 from companion.models.atlas.residual import ResidualGate
 from companion.models.atlas.specs import LayerSpec, ModelSpec
-from companion.models.atlas.streams import Streams, StreamsSpec
+from companion.models.atlas.streams import Streams
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
 MIXERS: dict[type, type[nn.Module]] = {
@@ -99,39 +99,34 @@ class Layer(nn.Module):
         super().__init__()
         self.spec = spec
         self.mixer = self.mixer_norm = self.mixer_post_norm = None
-        self.feed_forward = self.feed_forward_norm = (
-            self.feed_forward_post_norm
-        ) = None
+        self.feed_forward = self.feed_forward_norm = None
+        self.feed_forward_post_norm = self.beside = None
         if spec.mixer is not None:
-            shares = {} if spec.shares is None else {"shares": True}
-            chosen = {} if spec.chosen_by is None else {"chosen": True}
-            self.mixer = MIXERS[type(spec.mixer)](
-                embed_dim, spec.mixer, **shares, **chosen
-            )
-            self.mixer_norm = _norm(embed_dim, spec.pre_norm)
-            self.mixer_post_norm = _norm(embed_dim, spec.post_norm)
-        self.beside = None
+            given = {} if spec.shares is None else {"shares": True}
+            given |= {} if spec.chosen_by is None else {"chosen": True}
+            kind = MIXERS[type(spec.mixer)]
+            self.mixer = kind(embed_dim, spec.mixer, **given)
+            self.mixer_norm = optional_norm(embed_dim, spec.pre_norm)
+            self.mixer_post_norm = optional_norm(embed_dim, spec.post_norm)
         if spec.beside is not None:
             self.beside = MIXERS[type(spec.beside)](embed_dim, spec.beside)
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
-                self.feed_forward_norm = _norm(embed_dim, spec.pre_norm)
-            post_norm = spec.feed_forward_post_norm or spec.post_norm
-            self.feed_forward_post_norm = _norm(embed_dim, post_norm)
-        temperature = spec.residual_gate
-        self.mixer_gate = (
-            ResidualGate(embed_dim, temperature) if temperature else None
-        )
-        self.feed_forward_gate = (
-            ResidualGate(embed_dim, temperature) if temperature else None
-        )
-        self.mixer_streams = (
-            None if spec.mixer is None else _streams(embed_dim, spec.streams)
-        )
-        self.feed_forward_streams = _streams(
-            embed_dim, spec.streams if spec.feed_forward else None
-        )
+                self.feed_forward_norm = optional_norm(
+                    embed_dim, spec.pre_norm
+                )
+            behind = spec.feed_forward_post_norm or spec.post_norm
+            self.feed_forward_post_norm = optional_norm(embed_dim, behind)
+        self.mixer_gate = self.feed_forward_gate = None
+        if (temperature := spec.residual_gate) is not None:
+            self.mixer_gate = ResidualGate(embed_dim, temperature)
+            self.feed_forward_gate = ResidualGate(embed_dim, temperature)
+        self.mixer_streams = self.feed_forward_streams = None
+        if spec.streams is not None and spec.mixer:
+            self.mixer_streams = Streams(embed_dim, spec.streams)
+        if spec.streams is not None and spec.feed_forward:
+            self.feed_forward_streams = Streams(embed_dim, spec.streams)
         self.token_input = None
         if spec.token_input is not None:
             self.token_input = TokenInput(embed_dim, spec.token_input)
@@ -156,16 +151,14 @@ class Layer(nn.Module):
             opened, gates, x = _opened(self.mixer_streams, x)
             read = _applied(self.mixer_norm, opened)
             mixed, state = self._mix(read, state, memory, choice)
-            x = self._joined(
-                0, x, read, _applied(self.mixer_post_norm, mixed), gates
-            )
+            mixed = _applied(self.mixer_post_norm, mixed)
+            x = self._joined(0, x, read, mixed, gates)
         if self.feed_forward is not None:
             source = before if self.spec.parallel else x
             opened, gates, carried = _opened(self.feed_forward_streams, source)
             read, x = self._read(opened), x if gates is None else carried
-            computed = _applied(
-                self.feed_forward_post_norm, self._computed(read, tokens)
-            )
+            computed = self._computed(read, tokens)
+            computed = _applied(self.feed_forward_post_norm, computed)
             x = self._joined(1, x, read, computed, gates)
         if self.token_input is not None:
             x = self.token_input(x, own)
@@ -187,53 +180,38 @@ class Layer(nn.Module):
         return mixed + other, BesideState(first, second)
 
     def _joined(
-        self,
-        part: int,
-        x: Tensor,
-        read: Tensor,
-        given: Tensor,
-        gates: Tensor | None = None,
-    ) -> Tensor:
+        self, part: int, x: Tensor, read: Tensor, given: Tensor, gates: Tensor | None
+    ) -> Tensor:  # fmt: skip
         """Add what the mixer (part 0) or the feed-forward layer (part 1) gives of what it read."""
         gate = (self.mixer_gate, self.feed_forward_gate)[part]
         if gate is not None:
             return gate(x, given)
-        passing, scale = (
-            read if self.spec.carries_norm else x,
-            self.spec.residual_scale,
-        )
+        passing = read if self.spec.carries_norm else x
+        scale = self.spec.residual_scale
         factor = scale[part] if isinstance(scale, tuple) else scale
-        return _added(
-            self.spec.carry_scale[part] * passing, factor * given, gates
-        )
+        passing = self.spec.carry_scale[part] * passing
+        return _added(passing, factor * given, gates)
 
     def trim(self, state: Any) -> Any:
         """Forget what no later query can reach."""
         if isinstance(state, BesideState):
-            return BesideState(
-                _trimmed(self.mixer, state.first),
-                _trimmed(self.beside, state.second),
-            )
+            first = _trimmed(self.mixer, state.first)
+            return BesideState(first, _trimmed(self.beside, state.second))
         return _trimmed(self.mixer, state)
 
     def _computed(self, x: Tensor, tokens: Tensor | None) -> Tensor:
         """Compute at every position; some experts are looked up by the token itself."""
         assert self.feed_forward is not None
-        spec = self.spec.feed_forward
-        looked_up = (
-            isinstance(spec, ExpertsSpec) and spec.looked_up is not None
-        )
-        computed: Tensor = (
-            self.feed_forward(x, tokens) if looked_up else self.feed_forward(x)
-        )
+        looked_up = getattr(self.spec.feed_forward, "looked_up", None)
+        given = (x,) if looked_up is None else (x, tokens)
+        computed: Tensor = self.feed_forward(*given)
         return computed
 
     def _read(self, x: Tensor) -> Tensor:
         """Normalise what the feed-forward layer reads."""
         one_norm = self.spec.parallel and not self.spec.two_norms
-        return _applied(
-            self.mixer_norm if one_norm else self.feed_forward_norm, x
-        )
+        norm = self.mixer_norm if one_norm else self.feed_forward_norm
+        return _applied(norm, x)
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -258,28 +236,18 @@ class DecoderModel(nn.Module):
     def __init__(self, spec: ModelSpec) -> None:
         super().__init__()
         self.spec = spec
-        self.embedding = nn.Embedding(spec.vocab_size, spec.embed_dim)
-        self.embedding_norm = _norm(spec.embed_dim, spec.embedding_norm)
-        self.token_inputs = None
-        if (
-            spec.layers
-            and (token_input := spec.layers[0].token_input) is not None
-        ):
-            self.token_inputs = TokenInputs(
-                spec.vocab_size, spec.embed_dim, len(spec.layers), token_input
-            )
-        self.layers = nn.ModuleList(
-            Layer(spec.embed_dim, layer) for layer in spec.layers
-        )
-        self.streams = None
+        ids, e = spec.vocab_size, spec.embed_dim
+        self.embedding = nn.Embedding(ids, e)
+        self.embedding_norm = optional_norm(e, spec.embedding_norm)
+        self.token_inputs = self.streams = None
+        own = spec.layers[0].token_input if spec.layers else None
+        if own is not None:
+            self.token_inputs = TokenInputs(ids, e, len(spec.layers), own)
+        self.layers = nn.ModuleList(Layer(e, layer) for layer in spec.layers)
         if spec.streams is not None:
-            self.streams = Streams(
-                spec.embed_dim, spec.streams, reads_only=True
-            )
-        self.norm = _norm(spec.embed_dim, spec.norm)
-        self.output = nn.Linear(
-            spec.embed_dim, spec.vocab_size, spec.output_bias
-        )
+            self.streams = Streams(e, spec.streams, reads_only=True)
+        self.norm = optional_norm(e, spec.norm)
+        self.output = nn.Linear(e, ids, spec.output_bias)
         if spec.tied:
             self.output.weight = self.embedding.weight
 
@@ -297,20 +265,15 @@ class DecoderModel(nn.Module):
             Logits (b, n, vocab_size), and the states that the next tokens need.
         """
         before = [None] * len(self.layers) if states is None else states
-        x = _applied(
-            self.embedding_norm,
-            self.embedding(tokens) * self.spec.embedding_scale,
-        )
-        owns = (
-            None if self.token_inputs is None else self.token_inputs(tokens, x)
-        )
+        x = self.embedding(tokens) * self.spec.embedding_scale
+        x, owns = _applied(self.embedding_norm, x), None
+        if self.token_inputs is not None:
+            owns = self.token_inputs(tokens, x)
         if self.spec.streams is not None:
             x = x[..., None, :].expand(-1, -1, self.spec.streams.count, -1)
         after: list[Any] = []
-        layers: Iterable[Any] = self.layers
-        for number, (layer, state) in enumerate(
-            zip(layers, before, strict=True)
-        ):
+        layers: Iterable[Any] = zip(self.layers, before, strict=True)
+        for number, (layer, state) in enumerate(layers):
             source, chooser = layer.spec.shares, layer.spec.chosen_by
             memory = None if source is None else after[source]
             choice = None if chooser is None else after[chooser].choice
@@ -319,20 +282,14 @@ class DecoderModel(nn.Module):
             after.append(state)
         x = _opened(self.streams, x)[0]
         logits = self.output(_applied(self.norm, x)) * self.spec.logit_scale
-        if self.spec.logit_softcap is not None:
-            logits = (
-                self.spec.logit_softcap
-                * (logits / self.spec.logit_softcap).tanh()
-            )
+        if (bound := self.spec.logit_softcap) is not None:
+            logits = bound * (logits / bound).tanh()
         return logits, tuple(map(_kept, self.layers, after))
 
     @torch.no_grad()
     @contract(
-        matching="embedding.weight",
-        prompt="ids: b n",
-        n="> 0",
-        beam_size=">= 1",
-    )
+        matching="embedding.weight", prompt="ids: b n", n="> 0", beam_size=">= 1"
+    )  # fmt: skip
     def start(self, prompt: Tensor, *, beam_size: int = 1) -> TextState:
         """Read every prompt up to its last token, which the first step reads; no gradients.
 
@@ -363,11 +320,9 @@ class DecoderModel(nn.Module):
             state: from `step`.
             indices: rows.
         """
-        states = (
-            None
-            if state.states is None
-            else tuple(_rows(part, indices) for part in state.states)
-        )
+        states = None
+        if state.states is not None:
+            states = tuple(_rows(part, indices) for part in state.states)
         return TextState(state.last[indices], states)
 
     if TYPE_CHECKING:
@@ -412,10 +367,6 @@ def _computing(
     return feed_forward(embed_dim, spec)
 
 
-def _streams(embed_dim: int, spec: StreamsSpec | None) -> Streams | None:
-    return None if spec is None else Streams(embed_dim, spec)
-
-
 def _opened(
     streams: Streams | None, x: Tensor
 ) -> tuple[Tensor, Tensor | None, Tensor]:
@@ -425,15 +376,9 @@ def _opened(
 
 def _added(x: Tensor, given: Tensor, gates: Tensor | None) -> Tensor:
     """Add what a part gives to the residual stream, or to all of them."""
-    return (
-        x + given
-        if gates is None
-        else x + gates[..., None] * given[..., None, :]
-    )
-
-
-def _norm(width: int, spec: NormSpec | None) -> Norm | None:
-    return None if spec is None else Norm(width, spec)
+    if gates is None:
+        return x + given
+    return x + gates[..., None] * given[..., None, :]
 
 
 def _applied(norm: Norm | None, x: Tensor) -> Tensor:

@@ -51,9 +51,8 @@ class Norm(nn.Module):
         super().__init__()
         self.spec = spec
         start = torch.zeros if spec.gain == "one_plus_weight" else torch.ones
-        self.weight = (
-            None if spec.gain == "none" else nn.Parameter(start(width))
-        )
+        gain = None if spec.gain == "none" else nn.Parameter(start(width))
+        self.weight = gain
         self.bias = nn.Parameter(torch.zeros(width)) if spec.bias else None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -76,12 +75,24 @@ class Norm(nn.Module):
         """Multiply by the gain."""
         if self.weight is None:
             return x
-        gain = (
-            self.weight + 1
-            if self.spec.gain == "one_plus_weight"
-            else self.weight
-        )
+        distance = self.spec.gain == "one_plus_weight"
+        gain = self.weight + 1 if distance else self.weight
         return x * gain.to(x.dtype)
 
     if TYPE_CHECKING:
         __call__ = forward
+
+
+def optional_norm(width: int, spec: NormSpec | None) -> Norm | None:
+    """Return a norm of a last axis, where there is to be one."""
+    return None if spec is None else Norm(width, spec)
+
+
+def optional_zeros(wanted: bool, *shape: int) -> nn.Parameter | None:
+    """Return weights that are 0 at first, where there are to be some."""
+    return nn.Parameter(torch.zeros(shape)) if wanted else None
+
+
+def optional_linear(rows: int, columns: int | None) -> nn.Linear | None:
+    """Return a projection without a bias, where its width is given."""
+    return nn.Linear(rows, columns, bias=False) if columns else None

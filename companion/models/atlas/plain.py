@@ -76,11 +76,9 @@ def _written(value: Any) -> Any:
 
 
 def _default(part: Field[Any]) -> Any:
-    return (
-        part.default_factory()
-        if part.default_factory is not MISSING
-        else part.default
-    )
+    if part.default_factory is not MISSING:
+        return part.default_factory()
+    return part.default
 
 
 def _read(plain: Any) -> Any:

@@ -21,10 +21,8 @@ class ResidualGate(nn.Module):
 
     def __init__(self, embed_dim: int, temperature: float) -> None:
         super().__init__()
-        self.gate, self.temperature = (
-            nn.Parameter(torch.zeros(embed_dim)),
-            temperature,
-        )
+        self.gate = nn.Parameter(torch.zeros(embed_dim))
+        self.temperature = temperature
 
     def forward(self, x: Tensor, part: Tensor) -> Tensor:
         """Blend x and what a part has given, (..., e) each."""

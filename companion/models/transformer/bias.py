@@ -46,11 +46,9 @@ class ScoreBias(nn.Module):
         bias = self(x)
         if mask is None:
             return bias
-        return (
-            bias.where(mask, -math.inf)
-            if mask.dtype == torch.bool
-            else bias + mask
-        )
+        if mask.dtype == torch.bool:
+            return bias.where(mask, -math.inf)
+        return bias + mask
 
 
 @contract()
@@ -105,10 +103,8 @@ class RelativeBias(ScoreBias):
         self, config: TransformerConfig, *, bidirectional: bool
     ) -> None:
         super().__init__()
-        self.max_distance, self.bidirectional = (
-            config.relative_max_distance,
-            bidirectional,
-        )
+        self.max_distance = config.relative_max_distance
+        self.bidirectional = bidirectional
         self.table = nn.Embedding(config.relative_buckets, config.num_heads)
         nn.init.normal_(self.table.weight, std=config.embed_dim**-0.5)
 

@@ -129,11 +129,9 @@ class TransformerConfig:
     @property
     def width_of_head(self) -> int:
         """Width of a head."""
-        return (
-            self.embed_dim // self.num_heads
-            if self.head_dim is None
-            else self.head_dim
-        )
+        if self.head_dim is None:
+            return self.embed_dim // self.num_heads
+        return self.head_dim
 
     @property
     def hidden_width(self) -> int:
@@ -145,30 +143,24 @@ class TransformerConfig:
     @property
     def depth_of_encoder(self) -> int:
         """Number of blocks in the encoder of an encoder-decoder."""
-        return (
-            self.num_layers
-            if self.encoder_layers is None
-            else self.encoder_layers
-        )
+        if self.encoder_layers is None:
+            return self.num_layers
+        return self.encoder_layers
 
     @property
     def ends_with_norm(self) -> bool:
         """Whether a norm follows the last block."""
-        return (
-            self.norm_order == "pre"
-            if self.final_norm is None
-            else self.final_norm
-        )
+        if self.final_norm is None:
+            return self.norm_order == "pre"
+        return self.final_norm
 
     def __post_init__(self) -> None:
         """Refuse fields that contradict each other."""
         e, h, g, d, n = (
             self.embed_dim, self.num_heads, self.groups, self.width_of_head, self.num_layers
         )  # fmt: skip
-        rotary, least = (
-            self.positions == "rotary",
-            self.relative_buckets // 2 + 1,
-        )
+        rotary = self.positions == "rotary"
+        least = self.relative_buckets // 2 + 1
         faults = [
             (self.head_dim is None and e % h,
              f"num_heads: got {h}, wanted a divisor of embed_dim, {e}, or a head_dim"),

@@ -111,15 +111,11 @@ class Decoder(nn.Module):
         device = weight.device.type
         autocast = device != "meta" and torch.is_autocast_enabled(device)
         dtype = torch.get_autocast_dtype(device) if autocast else weight.dtype
-        shape = (
-            batch_size,
-            self.config.groups,
-            max_len,
-            self.config.width_of_head,
-        )
+        groups, width = self.config.groups, self.config.width_of_head
+        shape = batch_size, groups, max_len, width
         return tuple(
             KVCache(*shape, device=weight.device, dtype=dtype)
-            for _ in range(len(self.blocks))
+            for _ in self.blocks
         )
 
     @contract(
@@ -154,13 +150,9 @@ class Decoder(nn.Module):
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(x, None if caches is None else caches[0])
-        told = memories, bias, lengths
+        told = memories is not None or bias is not None or lengths is not None
         rows = None
-        if (
-            caches
-            and not weights_of
-            and all(option is None for option in told)
-        ):
+        if caches and not weights_of and not told:
             rows = one_token(x, self.blocks, caches)
         if rows is None:
             rows, self_weights, cross_weights = through_blocks(
@@ -193,11 +185,9 @@ class Decoder(nn.Module):
             )
         crosses = self._blocks()[0].cross_attention is not None
         if crosses != (memories is not None):
-            came, asked = (
-                ("None", "what `project_memory` gave")
-                if crosses
-                else ("some", "None")
-            )
+            came, asked = "some", "None"
+            if crosses:
+                came, asked = "None", "what `project_memory` gave"
             raise ValueError(
                 f"memories: got {came}, wanted {asked}: cross-attention reads them"
             )
@@ -214,15 +204,13 @@ class Decoder(nn.Module):
             )
         config, cache = self.config, caches[0]
         shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
-        if shape != (
-            wanted := (x.shape[0], config.groups, config.width_of_head)
-        ):
+        wanted = x.shape[0], config.groups, config.width_of_head
+        if shape != wanted:
             raise ValueError(
                 f"caches: got {shape} for (b, g, d), wanted {wanted}"
             )
-        if cache.dtype != x.dtype and not torch.is_autocast_enabled(
-            x.device.type
-        ):
+        differs = cache.dtype != x.dtype
+        if differs and not torch.is_autocast_enabled(x.device.type):
             raise TypeError(
                 f"caches: got dtype {cache.dtype}, wanted {x.dtype}, that of x"
             )

@@ -38,18 +38,14 @@ class Embedding(nn.Module):
     ) -> None:
         super().__init__()
         e = config.embed_dim
-        self.words = (
-            _draw_table(size or config.vocab_size, e)
-            if words is None
-            else words
-        )
+        if words is None:
+            words = _draw_table(size or config.vocab_size, e)
+        self.words = words
         self.scale = math.sqrt(e) if config.embedding_scale else 1.0
         self.sinusoidal = config.positions == "sinusoidal"
-        self.places = (
-            _draw_table(config.max_len, e)
-            if config.positions == "learned"
-            else None
-        )
+        self.places = None
+        if config.positions == "learned":
+            self.places = _draw_table(config.max_len, e)
         self.types = (
             _draw_table(config.num_types, e) if config.num_types else None
         )
@@ -84,9 +80,8 @@ class Embedding(nn.Module):
         if self.places is not None:
             x = x + self.places(self._positions(tokens, offset))
         if self.types is not None:
-            x = x + self.types(
-                torch.zeros_like(tokens) if types is None else types
-            )
+            first = torch.zeros_like(tokens)
+            x = x + self.types(first if types is None else types)
         elif types is not None:
             raise ValueError(
                 "types: got some, wanted None: the model has no segments"

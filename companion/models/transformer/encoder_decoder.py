@@ -237,12 +237,10 @@ class Transformer(nn.Module):
         encoded = _repeated(self.encode(source, lengths), beam_size)
         rows = len(encoded.memory)
         if use_cache:
-            return DecodingState(
-                encoded, self.decoder.make_caches(rows, max_len), None
-            )
-        return DecodingState(
-            encoded, None, source.new_empty(rows, 0), limit=max_len
-        )
+            caches = self.decoder.make_caches(rows, max_len)
+            return DecodingState(encoded, caches, None)
+        empty = source.new_empty(rows, 0)
+        return DecodingState(encoded, None, empty, limit=max_len)
 
     @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: DecodingState) -> StepOutput:
@@ -257,20 +255,16 @@ class Transformer(nn.Module):
         """
         check_step(tokens, state, state.encoded[0])
         encoded, caches, before = state.encoded, state.caches, state.tokens
-        read = (
-            tokens[:, None]
-            if before is None
-            else torch.cat((before, tokens[:, None]), 1)
+        read, offset = (
+            tokens[:, None],
+            0 if caches is None else caches[0].offset,
         )
+        if before is not None:
+            read = torch.cat((before, read), 1)
         hidden, _, cross = self.decoder(
-            self.target_embedding(
-                read, offset=0 if caches is None else caches[0].offset
-            ),
-            encoded.memories,
-            memory_mask=encoded.mask,
-            caches=caches,
-            weights_of=(self._alignment_layer,),
-        )
+            self.target_embedding(read, offset=offset), encoded.memories,
+            memory_mask=encoded.mask, caches=caches, weights_of=(self._alignment_layer,),
+        )  # fmt: skip
         weights = cross[self._alignment_layer]
         assert weights is not None  # asked for just above
         logits = self.output(hidden[:, -1], self.target_embedding.words)
@@ -306,13 +300,9 @@ def _source_mask(source: Tensor, lengths: Tensor) -> Tensor:
 def _repeated(encoded: Encoded, count: int) -> Encoded:
     """Return encoded sentences with each repeated `count` times in a row."""
     memory, memories, mask = encoded
-    return Encoded(
-        memory.repeat_interleave(count, 0),
-        tuple(
-            ProjectedMemory(
-                *(part.repeat_interleave(count, 0) for part in projected)
-            )
-            for projected in memories
-        ),
-        mask.repeat_interleave(count, 0),
-    )
+
+    def repeated(part: Tensor) -> Tensor:
+        return part.repeat_interleave(count, 0)
+
+    projected = tuple(ProjectedMemory(*map(repeated, one)) for one in memories)
+    return Encoded(repeated(memory), projected, repeated(mask))

@@ -181,19 +181,14 @@ class LanguageModel(nn.Module):
         prompt = prompt.repeat_interleave(beam_size, 0)
         last, before = prompt[:, -1], None
         if lengths is not None:
-            before = (
-                lengths.to(prompt.device, torch.int64).repeat_interleave(
-                    beam_size
-                )
-                - 1
-            )
+            before = lengths.to(prompt.device, torch.int64) - 1
+            before = before.repeat_interleave(beam_size)
             last = prompt.gather(1, before[:, None])[:, 0]
         if not use_cache:
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
         caches = self.decoder.make_caches(len(prompt), limit)
-        self.decoder(
-            self.embedding(prompt[:, :-1]), caches=caches, lengths=before
-        )
+        read = self.embedding(prompt[:, :-1])
+        self.decoder(read, caches=caches, lengths=before)
         return PromptState(last, caches, None, None, changes_of(caches))
 
     @contract(tokens="ids: b")
@@ -222,10 +217,8 @@ class LanguageModel(nn.Module):
     ) -> LanguageStep:
         """Add a token behind the real ones of every row, and read all of them again."""
         assert state.tokens is not None  # a state has tokens or caches
-        tokens, lengths = (
-            torch.cat((state.tokens, new[:, None]), 1),
-            state.lengths,
-        )
+        tokens = torch.cat((state.tokens, new[:, None]), 1)
+        lengths = state.lengths
         if lengths is None:
             last = self.decoder(self.embedding(tokens)).hidden[:, -1]
         else:

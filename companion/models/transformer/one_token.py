@@ -27,15 +27,8 @@ Norm = Callable[[Tensor], Tensor]
 Angles = tuple[Tensor, Tensor]
 
 LONGEST_TABLE = 8192  # positions whose angles are kept
-_KNOWN = {
-    Block,
-    MultiHeadAttention,
-    FeedForward,
-    PreNorm,
-    nn.RMSNorm,
-    nn.LayerNorm,
-}
-_KNOWN |= {nn.Linear, nn.Dropout}
+_KNOWN = {Block, MultiHeadAttention, FeedForward, PreNorm}
+_KNOWN |= {nn.RMSNorm, nn.LayerNorm, nn.Linear, nn.Dropout}
 
 
 def one_token(
@@ -79,11 +72,8 @@ _stacks: WeakKeyDictionary[KVCache, tuple[nn.ModuleList, _Stack | None]] = (
 def _stack_of(blocks: nn.ModuleList, cache: KVCache) -> _Stack | None:
     """Return what was found out about the blocks when the first token of a text came."""
     if cache not in _stacks:
-        known = (
-            bool(blocks)
-            and all(map(_is_known, blocks))
-            and len(set(map(_shape_of, blocks))) == 1
-        )
+        known = all(map(_is_known, blocks))
+        known = known and len(set(map(_shape_of, blocks))) == 1
         _stacks[cache] = blocks, _Stack(blocks) if known else None
     owner, stack = _stacks[cache]
     return stack if owner is blocks else None
@@ -93,9 +83,7 @@ class _Stack:
     """Blocks of one shape, each as `_is_known` wants it."""
 
     def __init__(self, blocks: nn.ModuleList) -> None:
-        self.steps = [
-            _Step(block) for block in blocks if isinstance(block, Block)
-        ]
+        self.steps = [_Step(one) for one in blocks if isinstance(one, Block)]
         attention = self.steps[0].attention
         assert isinstance(attention.rotary, Rotary | None)  # so it is known
         self.rotary = attention.rotary
@@ -110,10 +98,9 @@ class _Stack:
             and x.dtype == self.weight.dtype == first.dtype
             and x.device == self.weight.device
             and first.length < LONGEST_TABLE
-            and all(
-                c.window is None and isinstance(c.offset, int) for c in caches
-            )
             and all(c.length == first.length for c in caches)
+            and all(isinstance(c.offset, int) for c in caches)
+            and all(c.window is None for c in caches)
         )
 
     def __call__(self, x: Tensor, caches: Sequence[KVCache]) -> Tensor:
@@ -134,18 +121,12 @@ class _Step:
         feed_forward = block.feed_forward
         # Whoever builds a step has looked.
         assert feed_forward.gate_proj is not None
-        self.query, self.key = (
-            attention.query_proj.weight,
-            attention.key_proj.weight,
-        )
-        self.value, self.output = (
-            attention.value_proj.weight,
-            attention.output_proj.weight,
-        )
-        self.gate, self.up = (
-            feed_forward.gate_proj.weight,
-            feed_forward.up_proj.weight,
-        )
+        self.query = attention.query_proj.weight
+        self.key = attention.key_proj.weight
+        self.value = attention.value_proj.weight
+        self.output = attention.output_proj.weight
+        self.gate = feed_forward.gate_proj.weight
+        self.up = feed_forward.up_proj.weight
         self.down = feed_forward.down_proj.weight
         self.activate = ACTIVATIONS[feed_forward.activation]
         self.before_attention = _bare(block.self_residual.norm)
@@ -158,10 +139,8 @@ class _Step:
     ) -> Tensor:
         b, h, g, d = len(x), self.heads, self.groups, self.width
         normed = self.before_attention(x)
-        heads = torch.cat(
-            (F.linear(normed, self.query), F.linear(normed, self.key)), -1
-        )
-        heads = heads.view(b, h + g, 1, d)
+        query, key = F.linear(normed, self.query), F.linear(normed, self.key)
+        heads = torch.cat((query, key), -1).view(b, h + g, 1, d)
         if angles is not None:
             heads = _rotated(heads, *angles)
         values = F.linear(normed, self.value).view(b, g, 1, d)
@@ -171,9 +150,8 @@ class _Step:
         attended = F.scaled_dot_product_attention(queries, keys, values)
         x = torch.addmm(x, attended.reshape(b, h * d), self.output.mT)
         normed = self.before_feed_forward(x)
-        gated = self.activate(F.linear(normed, self.gate)).mul_(
-            F.linear(normed, self.up)
-        )
+        gated = self.activate(F.linear(normed, self.gate))
+        gated = gated.mul_(F.linear(normed, self.up))
         return torch.addmm(x, gated, self.down.mT)
 
 
@@ -187,18 +165,11 @@ def _is_known(block: nn.Module) -> bool:
         return False
     attention, feed_forward = block.self_attention, block.feed_forward
     asked = (
-        attention.window,
-        attention.softcap,
-        attention.sinks,
-        attention.query_norm,
-    )
-    biases = (
-        attention.output_proj.bias,
-        attention.query_proj.bias,
-        feed_forward.down_proj.bias,
-    )
+        attention.window, attention.softcap, attention.sinks, attention.query_norm,
+        attention.output_proj.bias, attention.query_proj.bias, feed_forward.down_proj.bias,
+    )  # fmt: skip
     return (
-        all(option is None for option in asked + biases)
+        all(option is None for option in asked)
         and feed_forward.gate_proj is not None
         and isinstance(attention.rotary, Rotary | None)
         and attention.attention_fn is scaled_dot_product_attention
@@ -210,20 +181,15 @@ def _is_plain(part: nn.Module) -> bool:
     weight = getattr(part, "weight", None)
     listened_to = part._forward_hooks or part._forward_pre_hooks
     ordinary = weight is None or type(weight) is nn.Parameter
-    return (
-        type(part) in _KNOWN
-        and ordinary
-        and not (part.training or listened_to)
-    )
+    known = type(part) in _KNOWN and ordinary
+    return known and not (part.training or listened_to)
 
 
 def _shape_of(block: nn.Module) -> tuple[Any, ...]:
     """Return what the blocks of a stack have in common."""
     assert isinstance(block, Block)
-    attention, weight = (
-        block.self_attention,
-        block.self_attention.output_proj.weight,
-    )
+    attention = block.self_attention
+    weight = block.self_attention.output_proj.weight
     heads = attention.num_kv_heads, attention.head_dim
     return attention.rotary, heads, weight.shape, weight.dtype, weight.device
 
@@ -249,9 +215,8 @@ def _bare(norm: nn.LayerNorm | nn.RMSNorm) -> Norm:
 def _rotated(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Turn heads (b, h, 1, d) by the angles of their position."""
     wide = x if x.dtype == cosine.dtype else x.to(cosine.dtype)
-    result = torch.addcmul(
-        wide * cosine, wide.roll(x.shape[-1] // 2, -1), sine
-    )
+    exchanged = wide.roll(x.shape[-1] // 2, -1)
+    result = torch.addcmul(wide * cosine, exchanged, sine)
     return result if wide is x else result.to(x.dtype)
 
 
@@ -267,21 +232,14 @@ def _angles(rotary: Rotary, position: int, width: int, like: Tensor) -> Angles:
 @torch.inference_mode(False)
 @torch.no_grad()
 def _table(
-    rotary: Rotary,
-    width: int,
-    rows: int,
-    device: torch.device,
-    dtype: torch.dtype,
-) -> Angles:
+    rotary: Rotary, width: int, rows: int, device: torch.device, dtype: torch.dtype
+) -> Angles:  # fmt: skip
     """Return what `_angles` cuts from, (rows, width): they are the same for all layers."""
+    like = torch.empty(0, device=device)
     frequencies = rotary_frequencies(
-        width,
-        base=rotary.base,
-        scaling=rotary.scaling,
-        like=torch.empty(0, device=device),
+        width, base=rotary.base, scaling=rotary.scaling, like=like
     )
     angle = torch.arange(rows, device=device)[:, None] * frequencies
     cosine, sine = rotary.factor * angle.cos(), rotary.factor * angle.sin()
-    return torch.cat((cosine, cosine), -1).to(dtype), torch.cat(
-        (-sine, sine), -1
-    ).to(dtype)
+    both = torch.cat((cosine, cosine), -1), torch.cat((-sine, sine), -1)
+    return both[0].to(dtype), both[1].to(dtype)

@@ -30,9 +30,8 @@ class Stored(Mapping[str, Tensor]):
     def __init__(
         self, files: Iterable[Path], rename: Callable[[str], str] = str
     ) -> None:
-        self._source: dict[
-            str, tuple[Path, str]
-        ] = {}  # the file of a tensor, and its name there
+        # The file of a tensor, and its name there.
+        self._source: dict[str, tuple[Path, str]] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.dtypes: dict[str, str] = {}
         for path in files:
@@ -75,9 +74,8 @@ def check_weights_file(path: Path) -> None:
     """
     if path.is_file():
         return
-    if pickled := sorted(
-        other.name for other in path.parent.glob("pytorch_model*.bin")
-    ):
+    others = path.parent.glob("pytorch_model*.bin")
+    if pickled := sorted(other.name for other in others):
         raise FileNotFoundError(
             f"folder: {path.parent} holds {', '.join(pickled)}, wanted {path.name}: only "
             f"safetensors are read, for a pickled file may run any code. Hugging Face's library "

@@ -77,10 +77,8 @@ def save(model: Model, folder: str | os.PathLike[str]) -> None:
     }
     partial = folder / "model.safetensors.partial"
     save_file(tensors, partial)
-    text = (
-        json.dumps({"model": name, "config": _to_json(model.config)}, indent=2)
-        + "\n"
-    )
+    described = {"model": name, "config": _to_json(model.config)}
+    text = f"{json.dumps(described, indent=2)}\n"
     (folder / "config.json").write_text(text, encoding="utf8")
     partial.replace(folder / "model.safetensors")
 
@@ -112,9 +110,8 @@ def load(
         )
     config = _from_json(described.get("config", {}), path)
     stored = Stored([path.with_name("model.safetensors")])
-    check_tensors(
-        shapes_of(kind, config), stored.shapes, stored.dtypes, str(folder)
-    )
+    wanted = shapes_of(kind, config)
+    check_tensors(wanted, stored.shapes, stored.dtypes, str(folder))
     return build(kind, config, stored.__getitem__, dtype)
 
 
@@ -141,10 +138,8 @@ def build(
         for name, _ in list(part.named_parameters(recurse=False)):
             weight = weight_of(f"{path}.{name}" if path else name)
             weight = weight.to(
-                dtype or weight.dtype,
-                copy=True,
-                memory_format=torch.contiguous_format,
-            )
+                dtype or weight.dtype, copy=True, memory_format=torch.contiguous_format
+            )  # fmt: skip
             setattr(part, name, nn.Parameter(weight))
     return model.eval()
 
@@ -194,11 +189,8 @@ def check_tensors(
         ],
     }
     if any(faults.values()):
-        listed = [
-            f"{fault} {', '.join(names)}"
-            for fault, names in faults.items()
-            if names
-        ]
+        found = [fault for fault in faults.items() if fault[1]]
+        listed = [f"{fault} {', '.join(names)}" for fault, names in found]
         raise ValueError(f"tensors: {source} {'; '.join(listed)}")
 
 
@@ -214,9 +206,8 @@ def read_json(path: Path) -> dict[str, Any]:
             f"folder: got no file {path}; only local folders are read"
         )
     try:
-        content = json.loads(
-            path.read_text(encoding="utf8"), object_hook=_with_infinity
-        )
+        text = path.read_text(encoding="utf8")
+        content = json.loads(text, object_hook=_with_infinity)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"folder: {path} is no JSON: {error}") from error
     if not isinstance(content, dict):
@@ -228,18 +219,15 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _with_infinity(found: dict[str, Any]) -> Any:
     """Return the number that {"__float__": "Infinity"} stands for, which JSON has not."""
-    return (
-        float(found["__float__"]) if found.keys() == {"__float__"} else found
-    )
+    infinite = found.keys() == {"__float__"}
+    return float(found["__float__"]) if infinite else found
 
 
 def _to_json(config: TransformerConfig) -> dict[str, Any]:
     """Return a configuration as JSON can hold it: a rescaling gets the name of its class."""
     described = asdict(config)
-    if config.rotary_scaling is not None:
-        described["rotary_scaling"]["kind"] = type(
-            config.rotary_scaling
-        ).__name__
+    if (scaling := config.rotary_scaling) is not None:
+        described["rotary_scaling"]["kind"] = type(scaling).__name__
     return described
 
 
@@ -269,9 +257,8 @@ def _construct(
     required = {field.name: field.default is MISSING for field in fields(kind)}  # type: ignore[arg-type]
     if unknown := sorted(options.keys() - required.keys()):
         raise ValueError(f"folder: {source} has unknown {', '.join(unknown)}")
-    if missing := [
-        name for name in required if required[name] and name not in options
-    ]:
+    missing = [name for name in required if required[name]]
+    if missing := [name for name in missing if name not in options]:
         raise ValueError(f"folder: {source} has no {', '.join(missing)}")
     return kind(**options)
 
@@ -282,11 +269,7 @@ def _check_free(folder: Path) -> None:
         ours = str(read_json(folder / "config.json").get("model")) in _MODELS
         others = [] if ours else ["config.json"]
     else:
-        weights = (
-            "*.safetensors",
-            "*.safetensors.index.json",
-            "pytorch_model*",
-        )
+        weights = "*.safetensors", "*.safetensors.index.json", "pytorch_model*"
         others = sorted(
             path.name for pattern in weights for path in folder.glob(pattern)
         )

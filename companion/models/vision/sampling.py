@@ -65,12 +65,8 @@ class Reinforce:
         blended: float = 0.5,
         memory: float = 0.9,
     ) -> None:
-        self.reward, self.entropy, self.blended, self.memory = (
-            reward,
-            entropy,
-            blended,
-            memory,
-        )
+        self.reward, self.entropy, self.blended = reward, entropy, blended
+        self.memory = memory
         self.baseline: float | None = None
 
     @contract()

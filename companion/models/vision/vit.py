@@ -57,16 +57,10 @@ class VisionConfig:
     def transformer(self) -> TransformerConfig:
         """The shape of the encoder."""
         return TransformerConfig(
-            vocab_size=self.num_classes,
-            embed_dim=self.embed_dim,
-            num_heads=self.num_heads,
-            num_layers=self.num_layers,
-            hidden_dim=self.hidden_dim,
-            positions="none",
-            activation="gelu",
-            attention_bias=True,
-            dropout_p=self.dropout_p,
-        )
+            self.num_classes, embed_dim=self.embed_dim, num_heads=self.num_heads,
+            num_layers=self.num_layers, hidden_dim=self.hidden_dim, positions="none",
+            activation="gelu", attention_bias=True, dropout_p=self.dropout_p,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.image_size % self.patch_size:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from companion.models.atlas.families.early import half
-from companion.models.atlas.families.family import Family, Made, Names
+from companion.models.atlas.families.family import Family, Names
 from companion.models.atlas.families.shared import (
     ATTENTION,
     LLAMA,
@@ -11,11 +10,12 @@ from companion.models.atlas.families.shared import (
     balanced_experts_of,
     expert_names,
     feed_forward_of,
+    halves,
     kinds,
+    mixed_model,
     norm_of,
     sparse_layers,
 )
-from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.block_indexed import BlockIndexedSpec
 from companion.models.atlas.specs import MixerSpec, ModelSpec
 from companion.models.options import Options
@@ -42,21 +42,12 @@ def _minimax_m3(options: Options) -> ModelSpec:
         options, hidden_dim=options["intermediate_size"], shared_alike=True,
         shared_dim=options["shared_intermediate_size"], **bounded,
     )  # fmt: skip
-    dense = feed_forward_of(
-        options, width=options["dense_intermediate_size"], **bounded
-    )
     return mixed_model(
-        options,
-        mixers,
-        sparse_layers(options),
-        experts,
-        dense=dense,
-        norm=norm,
-        pre_norm=norm,
-    )
+        options, mixers, experts, sparse_layers(options), norm=norm,
+        dense=feed_forward_of(options, width=options["dense_intermediate_size"], **bounded),
+    )  # fmt: skip
 
 
-_OURS, _THEIRS = "layers.*.feed_forward", "model.layers.*.mlp"
 _BLOCKS: Names = {
     **LLAMA,
     **expert_names(correction="gate.e_score_correction_bias"),
@@ -64,17 +55,15 @@ _BLOCKS: Names = {
         name.replace(".mixer.", ".mixer.attention."): theirs
         for name, theirs in ATTENTION.items()
     },
-    "layers.*.mixer.index_query_proj": "model.layers.*.self_attn.indexer.q_proj",
-    "layers.*.mixer.index_key_proj": "model.layers.*.self_attn.indexer.k_proj",
-    "layers.*.mixer.index_query_norm": "model.layers.*.self_attn.indexer.q_norm",
-    "layers.*.mixer.index_key_norm": "model.layers.*.self_attn.indexer.k_norm",
-    f"{_OURS}.gate_proj": Made(f"{_THEIRS}.gate_up_proj", half(0)),
-    f"{_OURS}.up_proj": Made(f"{_THEIRS}.gate_up_proj", half(1)),
-    f"{_OURS}.shared.gate_proj": Made(
-        f"{_THEIRS}.shared_experts.gate_up_proj", half(0)
-    ),
-    f"{_OURS}.shared.up_proj": Made(
-        f"{_THEIRS}.shared_experts.gate_up_proj", half(1)
+    **{
+        f"layers.*.mixer.index_{part}_{kind}": f"model.layers.*.self_attn.indexer.{part[0]}_{kind}"
+        for part in ("query", "key")
+        for kind in ("proj", "norm")
+    },
+    **halves("model.layers.*.mlp.gate_up_proj"),
+    **halves(
+        "model.layers.*.mlp.shared_experts.gate_up_proj",
+        "layers.*.feed_forward.shared",
     ),
 }
 

@@ -8,16 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.latent import STREAMS
 from companion.models.atlas.families.shared import (
     LLAMA,
     balanced_experts_of,
     expert_names,
+    flat,
     kinds,
     norm_of,
     rotary_of,
+    stacked,
 )
 from companion.models.atlas.mixers.compressed import CompressedSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
@@ -60,26 +61,12 @@ def _deepseek_v4(options: Options) -> ModelSpec:
         options, scores="sqrt_softplus", limit=options["swiglu_limit"], shared_alike=True,
         shared_dim=options["moe_intermediate_size"], groups=1, groups_per_token=1, normalised=True,
     )  # fmt: skip
-    looked_up = replace(
-        scored, corrected=False, looked_up=options["vocab_size"]
-    )
+    ids = options["vocab_size"]
+    looked_up = replace(scored, corrected=False, looked_up=ids)
     experts = {"moe": scored, "hash_moe": looked_up}
-    layers = [
-        LayerSpec(
-            _compressed_of(options, kind),
-            experts[routed],
-            norm_of(options),
-            streams=streams,
-        )
-        for kind, routed in zip(
-            kinds(options), options["mlp_layer_types"], strict=True
-        )
-    ]
-    return model_of(options, layers)
-
-
-def _flat(stored: Tensor, _: LayerSpec) -> Tensor:
-    return stored.flatten()
+    computing = [experts[routed] for routed in options["mlp_layer_types"]]
+    mixers = [_compressed_of(options, kind) for kind in kinds(options)]
+    return stacked(options, mixers, computing, streams=streams)
 
 
 def _groups(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -92,7 +79,7 @@ def _pool_names(ours: str, theirs: str) -> dict[str, str | Made]:
     return {
         f"{ours}.proj": f"{theirs}.kv_proj",
         f"{ours}.gate_proj": f"{theirs}.gate_proj",
-        f"{ours}.bias": Made(f"{theirs}.position_bias", _flat),
+        f"{ours}.bias": Made(f"{theirs}.position_bias", flat),
         f"{ours}.norm": f"{theirs}.kv_norm",
     }
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import (
     Family,
     Made,
@@ -21,11 +20,7 @@ from companion.models.atlas.families.mamba import (
     mamba_names,
     mamba_of,
 )
-from companion.models.atlas.families.shared import (
-    attention_of,
-    feed_forward_of,
-    norm_of,
-)
+from companion.models.atlas.families.shared import attention_of, stacked
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.options import Options
@@ -41,18 +36,10 @@ def _falcon_h1(options: Options) -> ModelSpec:
     )
     before = options.flag("mamba_norm_before_gate", True)
     normed = options.flag("mamba_rms_norm", False)
-    mamba = mamba_of(
-        options,
-        norm=("before_gate" if before else "after_gate") if normed else "none",
-    )
-    layer = LayerSpec(
-        mamba,
-        feed_forward_of(options),
-        norm_of(options),
-        beside=attention_of(options),
-    )
-    return model_of(
-        options, [layer] * options["num_hidden_layers"],
+    norm = ("before_gate" if before else "after_gate") if normed else "none"
+    mixers = [mamba_of(options, norm=norm)] * options["num_hidden_layers"]
+    return stacked(
+        options, mixers, beside=attention_of(options),
         embedding_scale=options["embedding_multiplier"], logit_scale=options["lm_head_multiplier"],
     )  # fmt: skip
 
@@ -68,59 +55,37 @@ def _values_keys_queries(factors: Sequence[float]) -> Make:
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
         assert isinstance(layer.mixer, Mamba2Spec)
         shared = layer.mixer.num_groups * layer.mixer.state_dim
-        parts = torch.split(
-            cut_rows(1)(stored, layer), [layer.mixer.inner_dim, shared, shared]
-        )
-        return torch.cat(
-            [
-                part * factor
-                for part, factor in zip(parts, factors, strict=True)
-            ]
-        )
+        rows = [layer.mixer.inner_dim, shared, shared]
+        parts = torch.split(cut_rows(1)(stored, layer), rows)
+        pairs = zip(parts, factors, strict=True)
+        return torch.cat([part * factor for part, factor in pairs])
 
     return make
 
 
 def _falcon_names(options: Options) -> Names:
     """Return the names of Falcon-H1's weights, times the factors of its fields."""
-    attention, mamba = "model.layers.*.self_attn", "model.layers.*.mamba"
-    before, between = (
-        options["attention_in_multiplier"],
-        options["key_multiplier"],
-    )
-    gates, *mixed, steps = (
-        options["ssm_in_multiplier"] * x for x in options["ssm_multipliers"]
-    )
+    before = options["attention_in_multiplier"]
+    between = options["key_multiplier"]
+    first = options["ssm_in_multiplier"]
+    gates, *mixed, steps = (first * x for x in options["ssm_multipliers"])
     gate, down = options["mlp_multipliers"]
     made = {
-        "beside.query_proj": Made(f"{attention}.q_proj", _times(before)),
-        "beside.key_proj": Made(
-            f"{attention}.k_proj", _times(before * between)
-        ),
-        "beside.value_proj": Made(f"{attention}.v_proj", _times(before)),
-        "beside.output_proj": Made(
-            f"{attention}.o_proj", _times(options["attention_out_multiplier"])
-        ),
-        "mixer.gate_proj": Made(
-            f"{mamba}.in_proj", _times(gates, cut_rows(0))
-        ),
-        "mixer.input_proj": Made(
-            f"{mamba}.in_proj", _values_keys_queries(mixed)
-        ),
-        "mixer.step_proj": Made(
-            f"{mamba}.in_proj", _times(steps, cut_rows(2))
-        ),
-        "mixer.output_proj": Made(
-            f"{mamba}.out_proj", _times(options["ssm_out_multiplier"])
-        ),
-        "feed_forward.gate_proj": Made(
-            "model.layers.*.feed_forward.gate_proj", _times(gate)
-        ),
-        "feed_forward.down_proj": Made(
-            "model.layers.*.feed_forward.down_proj", _times(down)
-        ),
+        "beside.query_proj": ("self_attn.q_proj", _times(before)),
+        "beside.key_proj": ("self_attn.k_proj", _times(before * between)),
+        "beside.value_proj": ("self_attn.v_proj", _times(before)),
+        "beside.output_proj": ("self_attn.o_proj", _times(options["attention_out_multiplier"])),
+        "mixer.gate_proj": ("mamba.in_proj", _times(gates, cut_rows(0))),
+        "mixer.input_proj": ("mamba.in_proj", _values_keys_queries(mixed)),
+        "mixer.step_proj": ("mamba.in_proj", _times(steps, cut_rows(2))),
+        "mixer.output_proj": ("mamba.out_proj", _times(options["ssm_out_multiplier"])),
+        "feed_forward.gate_proj": ("feed_forward.gate_proj", _times(gate)),
+        "feed_forward.down_proj": ("feed_forward.down_proj", _times(down)),
+    }  # fmt: skip
+    return {
+        f"layers.*.{own}": Made(f"model.layers.*.{stored}", make)
+        for own, (stored, make) in made.items()
     }
-    return {f"layers.*.{own}": source for own, source in made.items()}
 
 
 FAMILIES = {

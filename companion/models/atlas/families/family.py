@@ -38,12 +38,8 @@ class Made(NamedTuple):
 
     def at(self, number: str, ending: str) -> Made:
         """Return the same for a layer of some number, and a kind of weight such as ".bias"."""
-        return Made(
-            tuple(
-                name.replace("*", number, 1) + ending for name in self.names
-            ),
-            self.make,
-        )
+        names = [name.replace("*", number, 1) + ending for name in self.names]
+        return Made(tuple(names), self.make)
 
 
 Names = Mapping[str, str | Made]
@@ -106,16 +102,16 @@ def field_inside(
 
 def within(prefix: str, names: Names) -> Names:
     """Return names of a text model whose weights lie under a prefix, but for the scores."""
-    return {own: _under(prefix, stored) for own, stored in names.items()}
 
+    def moved(name: str) -> str:
+        return name.replace("model.", prefix, 1)
 
-def _under(prefix: str, stored: str | Made) -> str | Made:
-    if isinstance(stored, Made):
-        names = tuple(
-            name.replace("model.", prefix, 1) for name in stored.names
-        )
-        return stored._replace(name=names)
-    return stored.replace("model.", prefix, 1)
+    return {
+        own: Made(tuple(map(moved, stored.names)), stored.make)
+        if isinstance(stored, Made)
+        else moved(stored)
+        for own, stored in names.items()
+    }
 
 
 def copy_weights(
@@ -141,12 +137,12 @@ def copy_weights(
         rows = [stored[name] for name in source.names]
         value = rows[0] if len(rows) == 1 else torch.cat(rows)
         if source.make is not as_it_is:
-            value = source.make(value, _layer_of(own, model.spec))
+            number = _number(own)
+            assert number is not None  # only weights of layers are made
+            value = source.make(value, model.spec.layers[int(number)])
         if value.shape != weight.shape:
-            name = " and ".join(source.names)
-            faults.append(
-                f"{name} is {tuple(value.shape)}, wanted {tuple(weight.shape)}"
-            )
+            name, wanted = " and ".join(source.names), tuple(weight.shape)
+            faults.append(f"{name} is {tuple(value.shape)}, wanted {wanted}")
             continue
         with torch.no_grad():
             weight.copy_(value)
@@ -168,7 +164,12 @@ class _Joined(Mapping[str, Tensor]):
 
     def __init__(self, tensors: Tensors, older: Mapping[str, str]) -> None:
         self.tensors = tensors
-        self.names = {_library_name(name, older): name for name in tensors}
+        self.names = {}
+        for name in tensors:
+            since = name
+            for part, new in older.items():
+                since = since.replace(part, new)
+            self.names[since] = name
         self.used: set[str] = set()
 
     def __getitem__(self, name: str) -> Tensor:
@@ -178,20 +179,14 @@ class _Joined(Mapping[str, Tensor]):
         if halves := self._halves(name):
             return torch.cat([self[half] for half in halves], 1)
         rows = self._parts(name)
-        self.used.update(part for row in rows for part in row)
-        made = [
-            torch.cat([self.tensors[self.names[part]] for part in row])
-            for row in rows
-        ]
+        made = [torch.cat([self[part] for part in row]) for row in rows]
         return torch.stack(made) if _EXPERTS.fullmatch(name) else made[0]
 
     def __contains__(self, name: object) -> bool:
         if name in self.names or self._halves(str(name)):
             return True
-        rows = self._parts(str(name))
-        return bool(rows) and all(
-            part in self.names for row in rows for part in row
-        )
+        parts = [part for row in self._parts(str(name)) for part in row]
+        return bool(parts) and all(part in self.names for part in parts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -203,10 +198,8 @@ class _Joined(Mapping[str, Tensor]):
         """Return the names of the two tensors of all experts that a third is made of."""
         if not name.endswith("experts.gate_up_proj"):
             return []
-        halves = [
-            name.replace("gate_up_proj", half)
-            for half in ("gate_proj", "up_proj")
-        ]
+        before = name.removesuffix("gate_up_proj")
+        halves = [f"{before}gate_proj", f"{before}up_proj"]
         return halves if all(half in self.names for half in halves) else []
 
     def _parts(self, name: str) -> list[list[str]]:
@@ -214,26 +207,16 @@ class _Joined(Mapping[str, Tensor]):
         match = _EXPERTS.fullmatch(name)
         if match is None:
             before, convolution, _ = name.rpartition(".conv1d.weight")
-            return (
-                [[f"{before}.{kind}_conv1d.weight" for kind in "qkv"]]
-                if convolution
-                else []
-            )
-        parts = (
-            ["gate_proj", "up_proj"]
-            if match[2] == "gate_up_proj"
-            else [match[2]]
-        )
-        pattern = re.compile(
-            re.escape(match[1]) + r"\.(\d+)\.down_proj\.weight"
-        )
-        experts = sorted(
-            int(found[1])
-            for key in self.names
-            if (found := pattern.fullmatch(key))
-        )
+            row = [f"{before}.{kind}_conv1d.weight" for kind in "qkv"]
+            return [row] if convolution else []
+        block, kind = match.groups()
+        both = kind == "gate_up_proj"
+        parts = ["gate_proj", "up_proj"] if both else [kind]
+        pattern = re.escape(block) + r"\.(\d+)\.down_proj\.weight"
+        found = [re.fullmatch(pattern, key) for key in self.names]
+        experts = sorted(int(one[1]) for one in found if one)
         return [
-            [f"{match[1]}.{expert}.{part}.weight" for part in parts]
+            [f"{block}.{expert}.{part}.weight" for part in parts]
             for expert in experts
         ]
 
@@ -249,18 +232,6 @@ def _number(own: str) -> str | None:
     """Return the number of the layer of a weight."""
     number = re.search(r"(?<=layers\.)\d+", own)
     return None if number is None else number[0]
-
-
-def _layer_of(own: str, spec: ModelSpec) -> LayerSpec:
-    number = _number(own)
-    assert number is not None  # only weights of layers are made of others
-    return spec.layers[int(number)]
-
-
-def _library_name(name: str, older: Mapping[str, str]) -> str:
-    for part, since in older.items():
-        name = name.replace(part, since)
-    return name
 
 
 def as_it_is(stored: Tensor, _: LayerSpec) -> Tensor:

@@ -4,48 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import Family, field_inside, within
 from companion.models.atlas.families.shared import (
     BOTH_NORMS,
     LLAMA,
     attention_of,
+    attentions,
     balanced_experts_of,
     expert_names,
-    feed_forward_of,
     head_width,
     kinds,
+    mixed_model,
     norm_of,
     rotary_of,
     sparse_layers,
+    stacked,
+    windows,
 )
-from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.softmax import AttentionSpec
-from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
 
 def _afmoe(options: Options) -> ModelSpec:
-    norm, rotary = norm_of(options), rotary_of(options, head_width(options))
+    norm, turned = norm_of(options), windows(options)
+    mixers = attentions(options, turned, qk_norm=norm, gate="feature")
     experts = balanced_experts_of(options, scale=options["route_scale"])
-    layers = [
-        LayerSpec(
-            attention_of(
-                options, kind, qk_norm=norm, gate="feature",
-                rotary=rotary if kind == "sliding_attention" else None,
-            ),
-            experts if number >= options["num_dense_layers"] else feed_forward_of(options),
-            norm,
-            post_norm=norm,
-        )
-        for number, kind in enumerate(kinds(options))
-    ]  # fmt: skip
-    scale = (
-        options["hidden_size"] ** 0.5
-        if options.flag("mup_enabled", False)
-        else 1.0
-    )
-    return model_of(options, layers, embedding_scale=scale)
+    sparse = [i >= options["num_dense_layers"] for i in range(len(mixers))]
+    scaled = options.flag("mup_enabled", False)
+    return mixed_model(
+        options, mixers, experts, sparse, post_norm=norm,
+        embedding_scale=options["hidden_size"] ** 0.5 if scaled else 1.0,
+    )  # fmt: skip
 
 
 def _laguna(options: Options) -> ModelSpec:
@@ -55,10 +45,8 @@ def _laguna(options: Options) -> ModelSpec:
         "False": "feature",
         "per-element": "feature",
     }
-    gate, softcap = (
-        options.one_of("gating", gates),
-        options["moe_router_logit_softcapping"],
-    )
+    gate = options.one_of("gating", gates)
+    softcap = options["moe_router_logit_softcapping"]
     mixers = [
         attention_of(
             options, kind, num_heads=heads, qk_norm=norm_of(options), gate=gate,
@@ -72,7 +60,7 @@ def _laguna(options: Options) -> ModelSpec:
         options, scale=options["moe_routed_scaling_factor"], softcap=softcap or None,
         shared_dim=options["shared_expert_intermediate_size"],
     )  # fmt: skip
-    return mixed_model(options, mixers, sparse_layers(options), experts)
+    return mixed_model(options, mixers, experts, sparse_layers(options))
 
 
 def _step3p7(options: Options) -> ModelSpec:
@@ -94,71 +82,51 @@ def _step3p7(options: Options) -> ModelSpec:
         for number, kind in enumerate(kinds(options))
     ]  # fmt: skip
     experts = balanced_experts_of(
-        options,
-        scale=options["moe_router_scaling_factor"],
-        shared_dim=options["share_expert_dim"],
-    )
-    return mixed_model(
-        options, mixers, sparse_layers(options), experts, pre_norm=norm
-    )
+        options, scale=options["moe_router_scaling_factor"], shared_dim=options["share_expert_dim"]
+    )  # fmt: skip
+    sparse = sparse_layers(options)
+    return mixed_model(options, mixers, experts, sparse, norm=norm)
 
 
 def _muse_attention(options: Options, **choices: Any) -> list[AttentionSpec]:
     """Return attention with norms without weights, and queries that are multiplied."""
-    norm, width = norm_of(options, gain="none"), head_width(options)
-    rotary = rotary_of(options, width)
-    return [
-        attention_of(
-            options, kind, qk_norm=norm, gate="feature",
-            scale=options["qk_scale_factor"] * width**-0.5,
-            rotary=rotary if base else None, **choices,
-        )
-        for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
-    ]  # fmt: skip
-
-
-def _muse_model(options: Options, layers: list[LayerSpec]) -> ModelSpec:
-    return model_of(
-        options, layers, embedding_norm=norm_of(options, gain="none"),
-        logit_scale=options["output_multiplier"],
-        logit_softcap=options["final_logit_softcapping"],
+    return attentions(
+        options, list(options["layer_rope_theta"]), qk_norm=norm_of(options, gain="none"),
+        gate="feature", scale=options["qk_scale_factor"] * head_width(options) ** -0.5, **choices,
     )  # fmt: skip
 
 
+def _muse(options: Options) -> dict[str, Any]:
+    """Return what both models have around their parts."""
+    return {
+        "norm": norm_of(options),
+        "pre_norm": norm_of(options, gain="one_plus_weight"),
+        "embedding_norm": norm_of(options, gain="none"),
+        "logit_scale": options["output_multiplier"],
+        "logit_softcap": options["final_logit_softcapping"],
+    }
+
+
 def _muse_glimmer(options: Options) -> ModelSpec:
-    norm = norm_of(options, gain="one_plus_weight")
-    post_norm = norm_of(options, eps="post_norm_eps", gain="one_plus_weight")
-    layers = [
-        LayerSpec(mixer, feed_forward_of(options), norm, post_norm)
-        for mixer in _muse_attention(options)
-    ]
-    return _muse_model(options, layers)
+    after = norm_of(options, eps="post_norm_eps", gain="one_plus_weight")
+    mixers = _muse_attention(options)
+    return stacked(options, mixers, post_norm=after, **_muse(options))
 
 
 def _muse_spark(options: Options) -> ModelSpec:
-    norm = norm_of(options, gain="one_plus_weight")
     post_norm = norm_of(
         options, eps="post_norm_eps", gain="one_plus_weight", gain_first=True
     )
     experts = balanced_experts_of(
         options, logit_scale=options["output_multiplier"], inner_dim=options["moe_hidden_size"],
-        inner_norm=norm, post_norm=post_norm,
+        inner_norm=norm_of(options, gain="one_plus_weight"), post_norm=post_norm,
     )  # fmt: skip
-    mixers = _muse_attention(
-        options, output_norm=norm_of(options, gain="none")
-    )
-    layers = [
-        LayerSpec(
-            mixer,
-            experts if sparse else feed_forward_of(options),
-            norm,
-            post_norm=norm_of(options, eps="post_norm_eps", gain="none"),
-            feed_forward_post_norm=post_norm,
-            residual_gate=options["residual_gate_temperature"],
-        )
-        for mixer, sparse in zip(mixers, sparse_layers(options), strict=True)
-    ]
-    return _muse_model(options, layers)
+    return mixed_model(
+        options, _muse_attention(options, output_norm=norm_of(options, gain="none")), experts,
+        sparse_layers(options), post_norm=norm_of(options, eps="post_norm_eps", gain="none"),
+        feed_forward_post_norm=post_norm, residual_gate=options["residual_gate_temperature"],
+        **_muse(options),
+    )  # fmt: skip
 
 
 def _beam(options: Options) -> ModelSpec:
@@ -167,28 +135,20 @@ def _beam(options: Options) -> ModelSpec:
     Its k-th part joins as sqrt((k - 1) / k) x + part / sqrt(k), which is 1 / sqrt(k) times the
     plain sum of all; every reader of x normalises it first, so that the plain sum gives the same.
     """
-    norm, width, ropes = (
-        norm_of(options),
-        head_width(options),
-        options["rope_parameters"],
-    )
-    experts = balanced_experts_of(options)
-    layers = [
-        LayerSpec(
-            attention_of(
-                options, kind, qk_norm=norm, gate="feature", gate_bias=True,
-                rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
-                length_power=None if ropes.get(kind) else (0.1, 2048),
-            ),
-            experts if sparse else feed_forward_of(options),
-            norm,
-            norm,
+    norm, ropes = norm_of(options), options["rope_parameters"]
+    width = head_width(options)
+    mixers = [
+        attention_of(
+            options, kind, qk_norm=norm, gate="feature", gate_bias=True,
+            rotary=rotary_of(options, width, kind=kind) if ropes.get(kind) else None,
+            length_power=None if ropes.get(kind) else (0.1, 2048),
         )
-        for kind, sparse in zip(kinds(options), sparse_layers(options), strict=True)
+        for kind in kinds(options)
     ]  # fmt: skip
-    return model_of(
-        options, layers, logit_softcap=options["final_logit_softcapping"]
-    )
+    return mixed_model(
+        options, mixers, balanced_experts_of(options), sparse_layers(options), post_norm=norm,
+        logit_softcap=options["final_logit_softcapping"],
+    )  # fmt: skip
 
 
 _AFMOE = {
@@ -198,18 +158,15 @@ _AFMOE = {
     **expert_names(router="router.gate", correction="expert_bias"),
 }
 _LAGUNA = {
+    **LLAMA,
     **expert_names(),
     "layers.*.mixer.gate_proj": "model.layers.*.self_attn.g_proj",
 }
-
 _BEAM = {"layers.*.mixer.gate_bias": "model.layers.*.self_attn.gate_bias"}
 _WHOLE = "model.language_model."
 _OTHERS = (
-    "*vision_*",
-    "model.audio_*",
-    "*vit_*",
-    "model.multi_modal_projector*",
-)
+    "*vision_*", "model.audio_*", "*vit_*", "model.multi_modal_projector*"
+)  # fmt: skip
 _MUSE = {**LLAMA, **BOTH_NORMS}
 _MUSE_SPARK = {
     **_MUSE,
@@ -223,20 +180,17 @@ _MUSE_SPARK = {
 }
 
 FAMILIES = {
-    "beam": Family(_beam, {**LLAMA, **BOTH_NORMS, **expert_names(), **_BEAM}),
-    "step3p7": Family(
-        field_inside("text_config", _step3p7), {**LLAMA, **_LAGUNA}, _OTHERS
-    ),
-    "muse_glimmer": Family(
-        field_inside("text_config", _muse_glimmer),
-        within(_WHOLE, _MUSE),
-        _OTHERS,
-    ),
-    "muse_spark": Family(
-        field_inside("text_config", _muse_spark),
-        within(_WHOLE, _MUSE_SPARK),
-        _OTHERS,
-    ),
+    "beam": Family(_beam, {**_MUSE, **expert_names(), **_BEAM}),
+    "step3p7": Family(field_inside("text_config", _step3p7), _LAGUNA, _OTHERS),
+    **{
+        name: Family(
+            field_inside("text_config", read), within(_WHOLE, names), _OTHERS
+        )
+        for name, read, names in (
+            ("muse_glimmer", _muse_glimmer, _MUSE),
+            ("muse_spark", _muse_spark, _MUSE_SPARK),
+        )
+    },
     "afmoe": Family(_afmoe, {**LLAMA, **_AFMOE}),
-    "laguna": Family(_laguna, {**LLAMA, **_LAGUNA}),
+    "laguna": Family(_laguna, _LAGUNA),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import (
     Family,
     Made,
@@ -17,15 +18,19 @@ from companion.models.atlas.families.shared import (
     LLAMA,
     POST_NORMS,
     attention_of,
+    channels_first,
+    every_step,
     expert_names,
     experts_of,
     feed_forward_of,
     head_width,
     kinds,
+    model_of,
     norm_of,
+    of_each_head,
     rotary_of,
+    stacked,
 )
-from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
 from companion.models.atlas.mixers.lightning import LightningSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
@@ -34,11 +39,6 @@ from companion.models.options import Options
 
 _OWN, _LINEAR = "layers.*.mixer", "model.layers.*.linear_attn"
 _ATTENTION = "model.layers.*.self_attn"
-
-
-def channels_first(stored: Tensor, _: LayerSpec) -> Tensor:
-    """Return the weights (c, w) of a convolution of torch, (c, 1, w)."""
-    return stored[:, 0]
 
 
 def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
@@ -53,19 +53,18 @@ def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
     return GatedDeltaSpec(**(given | choices))
 
 
-def _qwen_mixers(options: Options) -> list[MixerSpec]:
+def _qwen_model(options: Options, computing: Any = None) -> ModelSpec:
     # Half of it would belong to the gate.
     options.require(attention_bias=False)
-    norm, eps = (
-        norm_of(options, gain="one_plus_weight"),
-        options["rms_norm_eps"],
-    )
-    return [
+    norm = norm_of(options, gain="one_plus_weight")
+    eps = options["rms_norm_eps"]
+    mixers = [
         gated_delta_of(options, norm_eps=eps)
         if kind == "linear_attention"
         else attention_of(options, kind, qk_norm=norm, gate="feature")
         for kind in kinds(options)
     ]
+    return stacked(options, mixers, computing, norm=norm)
 
 
 def _qwen_experts(options: Options, *, normalised: bool = True) -> ExpertsSpec:
@@ -75,43 +74,16 @@ def _qwen_experts(options: Options, *, normalised: bool = True) -> ExpertsSpec:
     )  # fmt: skip
 
 
-def _qwen_model(
-    options: Options, computing: list[ExpertsSpec | FeedForwardSpec]
-) -> ModelSpec:
-    norm = norm_of(options, gain="one_plus_weight")
-    layers = [
-        LayerSpec(mixer, computes, norm)
-        for mixer, computes in zip(
-            _qwen_mixers(options), computing, strict=True
-        )
-    ]
-    return model_of(options, layers, norm=norm)
-
-
 def _qwen3_next(options: Options) -> ModelSpec:
-    experts = _qwen_experts(
-        options, normalised=options.flag("norm_topk_prob", True)
-    )
-    dense, step = (
-        options.get("mlp_only_layers") or [],
-        options.get("decoder_sparse_step", 1),
-    )
+    normalised = options.flag("norm_topk_prob", True)
+    experts = _qwen_experts(options, normalised=normalised)
     return _qwen_model(options, [
-        feed_forward_of(options) if i in dense or (i + 1) % step else experts
-        for i in range(options["num_hidden_layers"])
+        experts if sparse else feed_forward_of(options) for sparse in every_step(options)
     ])  # fmt: skip
 
 
-def _qwen3_5(options: Options) -> ModelSpec:
-    return _qwen_model(
-        options, [feed_forward_of(options)] * options["num_hidden_layers"]
-    )
-
-
 def _qwen3_5_moe(options: Options) -> ModelSpec:
-    return _qwen_model(
-        options, [_qwen_experts(options)] * options["num_hidden_layers"]
-    )
+    return _qwen_model(options, _qwen_experts(options))
 
 
 def _olmo_hybrid(options: Options) -> ModelSpec:
@@ -140,9 +112,8 @@ def _minimax(options: Options) -> ModelSpec:
     layers = []
     for number, kind in enumerate(kinds(options)):
         attends = "full" if kind == "full_attention" else "linear"
-        mixer: MixerSpec = attention_of(
-            options, window=options.get("sliding_window")
-        )
+        window = options.get("sliding_window")
+        mixer: MixerSpec = attention_of(options, window=window)
         if kind == "linear_attention":
             mixer = LightningSpec(
                 options["num_attention_heads"], head_width(options),
@@ -181,34 +152,6 @@ def _gates(stored: Tensor, layer: LayerSpec) -> Tensor:
     return _by_key_head(stored, layer.mixer)[3]
 
 
-def _betas(stored: Tensor, layer: LayerSpec) -> Tensor:
-    assert isinstance(layer.mixer, GatedDeltaSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[
-        :, 0
-    ].flatten(0, 1)
-
-
-def _decays(stored: Tensor, layer: LayerSpec) -> Tensor:
-    assert isinstance(layer.mixer, GatedDeltaSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_key_heads, 2, -1))[
-        :, 1
-    ].flatten(0, 1)
-
-
-def _first_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
-    assert isinstance(layer.mixer, AttentionSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[
-        :, 0
-    ].flatten(0, 1)
-
-
-def _second_half_of_heads(stored: Tensor, layer: LayerSpec) -> Tensor:
-    assert isinstance(layer.mixer, AttentionSpec)
-    return torch.unflatten(stored, 0, (layer.mixer.num_heads, 2, -1))[
-        :, 1
-    ].flatten(0, 1)
-
-
 def _by_kind(stored: Tensor, layer: LayerSpec) -> Tensor:
     """Put the rows of all queries first, then all keys and all values: they lie by head."""
     assert isinstance(layer.mixer, LightningSpec)
@@ -217,8 +160,8 @@ def _by_kind(stored: Tensor, layer: LayerSpec) -> Tensor:
 
 
 _GATED: Names = {
-    f"{_OWN}.query_proj": Made(f"{_ATTENTION}.q_proj", _first_half_of_heads),
-    f"{_OWN}.gate_proj": Made(f"{_ATTENTION}.q_proj", _second_half_of_heads),
+    f"{_OWN}.query_proj": Made(f"{_ATTENTION}.q_proj", of_each_head(0, 2)),
+    f"{_OWN}.gate_proj": Made(f"{_ATTENTION}.q_proj", of_each_head(1, 2)),
 }
 _DELTA: Names = {
     f"{_OWN}.conv_weight": Made(f"{_LINEAR}.conv1d.weight", channels_first),
@@ -233,8 +176,12 @@ _QWEN3_NEXT: Names = {
         f"{_LINEAR}.in_proj_qkvz", _queries_keys_values
     ),
     f"{_OWN}.gate_proj": Made(f"{_LINEAR}.in_proj_qkvz", _gates),
-    f"{_OWN}.beta_proj": Made(f"{_LINEAR}.in_proj_ba", _betas),
-    f"{_OWN}.decay_proj": Made(f"{_LINEAR}.in_proj_ba", _decays),
+    **{
+        f"{_OWN}.{part}_proj": Made(
+            f"{_LINEAR}.in_proj_ba", of_each_head(number, 2, "num_key_heads")
+        )
+        for number, part in enumerate(("beta", "decay"))
+    },
 }
 _QWEN3_5: Names = {
     **_DELTA,
@@ -264,21 +211,16 @@ _LIGHTNING: Names = {
 _QWEN: Names = {**LLAMA, **expert_names(shared="shared_expert")}
 
 FAMILIES = {
-    "qwen3_next": Family(
-        _qwen3_next,
-        _QWEN,
-        mixers={GatedDeltaSpec: _QWEN3_NEXT, AttentionSpec: _GATED},
-    ),
-    "qwen3_5_text": Family(
-        _qwen3_5,
-        _QWEN,
-        mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED},
-    ),
-    "qwen3_5_moe_text": Family(
-        _qwen3_5_moe,
-        _QWEN,
-        mixers={GatedDeltaSpec: _QWEN3_5, AttentionSpec: _GATED},
-    ),
+    **{
+        name: Family(
+            read, _QWEN, mixers={GatedDeltaSpec: delta, AttentionSpec: _GATED}
+        )
+        for name, read, delta in (
+            ("qwen3_next", _qwen3_next, _QWEN3_NEXT),
+            ("qwen3_5_text", _qwen_model, _QWEN3_5),
+            ("qwen3_5_moe_text", _qwen3_5_moe, _QWEN3_5),
+        )
+    },
     "olmo_hybrid": Family(
         _olmo_hybrid, {**LLAMA, **POST_NORMS}, mixers={GatedDeltaSpec: _OLMO}
     ),

@@ -12,15 +12,16 @@ from companion.models.atlas.families.family import (
     Names,
     as_it_is,
 )
-from companion.models.atlas.families.hybrid import channels_first
 from companion.models.atlas.families.latent import LATENT, latent_of
 from companion.models.atlas.families.shared import (
     balanced_experts_of,
+    channels_first,
     expert_names,
+    flat,
     kinds,
+    mixed_model,
     sparse_layers,
 )
-from companion.models.atlas.families.sparse import mixed_model
 from companion.models.atlas.mixers.kda import KimiDeltaSpec
 from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
@@ -60,9 +61,8 @@ def _mixed(
         delta if kind == "linear_attention" else attention
         for kind in kinds(options)
     ]
-    return mixed_model(
-        options, mixers, sparse_layers(options), balanced_experts_of(options)
-    )
+    experts = balanced_experts_of(options)
+    return mixed_model(options, mixers, experts, sparse_layers(options))
 
 
 def _kimi_linear(options: Options) -> ModelSpec:
@@ -76,19 +76,11 @@ def _kimi_linear(options: Options) -> ModelSpec:
 def _bailing_hybrid(options: Options) -> ModelSpec:
     """Return Ling 3.0, whose decays have a floor and whose latent attention has gates."""
     options = known(options)
-    floor = (
-        options["kda_lower_bound"]
-        if options.flag("kda_safe_gate", True)
-        else None
-    )
+    floored = options.flag("kda_safe_gate", True)
+    floor = options["kda_lower_bound"] if floored else None
     delta = kimi_delta_of(options, decay_floor=floor)
-    return _mixed(
-        options, delta, latent_of(options, gate="head", query_dim=None)
-    )
-
-
-def _flat(stored: Tensor, _: LayerSpec) -> Tensor:
-    return stored.flatten()
+    attention = latent_of(options, gate="head", query_dim=None)
+    return _mixed(options, delta, attention)
 
 
 def _by_head(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -106,7 +98,7 @@ _DELTA: Names = {
     f"{_OWN}.decay_proj": f"{_FORGET}.f_proj",
     f"{_OWN}.decay_proj.0": f"{_FORGET}.f_a_proj",
     f"{_OWN}.decay_proj.1": f"{_FORGET}.f_b_proj",
-    f"{_OWN}.decay_rate": Made(f"{_FORGET}.A_log", _flat),
+    f"{_OWN}.decay_rate": Made(f"{_FORGET}.A_log", flat),
     f"{_OWN}.decay_bias": Made(f"{_FORGET}.dt_bias", _by_head),
     f"{_OWN}.beta_proj": f"{_BLOCK}.b_proj",
     f"{_OWN}.gate_proj": f"{_BLOCK}.g_proj",

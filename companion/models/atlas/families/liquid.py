@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import Family, Made, Names
-from companion.models.atlas.families.hybrid import channels_first
 from companion.models.atlas.families.shared import (
-    ATTENTION,
-    TEXT,
+    LLAMA,
     attention_of,
+    channels_first,
     expert_names,
     feed_forward_names,
     kinds,
+    mixed_model,
     norm_of,
+    stacked,
 )
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.short_conv import ShortConvSpec
 from companion.models.atlas.norms import NormSpec
-from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
+from companion.models.atlas.specs import MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
@@ -28,10 +28,8 @@ def _mixers(
     options: Options, norm: NormSpec, **choices: Any
 ) -> list[MixerSpec]:
     convolution = ShortConvSpec(
-        options["hidden_size"],
-        options["conv_L_cache"],
-        options.flag("conv_bias", False),
-    )
+        options["hidden_size"], options["conv_L_cache"], options.flag("conv_bias", False)
+    )  # fmt: skip
     return [
         convolution
         if kind == "conv"
@@ -43,10 +41,8 @@ def _mixers(
 def _lfm2(options: Options) -> ModelSpec:
     norm = norm_of(options, eps="norm_eps")
     dense = FeedForwardSpec(_width(options))
-    layers = [
-        LayerSpec(mixer, dense, norm) for mixer in _mixers(options, norm)
-    ]
-    return model_of(options, layers, norm=norm, tied=True)
+    mixers = _mixers(options, norm)
+    return stacked(options, mixers, dense, norm=norm, tied=True)
 
 
 def _width(options: Options) -> int:
@@ -70,15 +66,11 @@ def _lfm2_moe(options: Options) -> ModelSpec:
         normalised=options.flag("norm_topk_prob", True), sum_eps=1e-6,
         scale=options["routed_scaling_factor"],
     )  # fmt: skip
-    layers = [
-        LayerSpec(
-            mixer,
-            dense if number < options["num_dense_layers"] else experts,
-            norm,
-        )
-        for number, mixer in enumerate(_mixers(options, norm))
-    ]
-    return model_of(options, layers, norm=norm, tied=True)
+    mixers, dense_layers = _mixers(options, norm), options["num_dense_layers"]
+    sparse = [number >= dense_layers for number in range(len(mixers))]
+    return mixed_model(
+        options, mixers, experts, sparse, dense=dense, norm=norm, tied=True
+    )
 
 
 def _lfm3(options: Options) -> ModelSpec:
@@ -86,21 +78,16 @@ def _lfm3(options: Options) -> ModelSpec:
     gate = "head" if options.flag("use_attention_gate", True) else None
     after = norm if options.flag("use_sandwich_norm", True) else None
     dense = FeedForwardSpec(options["intermediate_size"])
-    layers = [
-        LayerSpec(mixer, dense, norm, post_norm=after)
-        for mixer in _mixers(options, norm, gate=gate)
-    ]
-    return model_of(options, layers, norm=norm, tied=True)
+    mixers = _mixers(options, norm, gate=gate)
+    return stacked(
+        options, mixers, dense, norm=norm, post_norm=after, tied=True
+    )
 
 
-_OWN, _CONV, _ATTENTION = (
-    "layers.*.mixer",
-    "model.layers.*.conv",
-    "model.layers.*.self_attn",
-)
+_OWN, _CONV = "layers.*.mixer", "model.layers.*.conv"
+_ATTENTION = "model.layers.*.self_attn"
 _NAMES: Names = {
-    **TEXT,
-    **ATTENTION,
+    **LLAMA,
     **feed_forward_names("feed_forward"),
     "norm": "model.embedding_norm",
     "layers.*.mixer_norm": "model.layers.*.operator_norm",

@@ -9,23 +9,25 @@ import torch
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.dense import model_of
-from companion.models.atlas.families.early import half
 from companion.models.atlas.families.family import Family, Made, Make, Names
-from companion.models.atlas.families.hybrid import channels_first
 from companion.models.atlas.families.shared import (
     LLAMA,
     TEXT,
     attention_of,
     balanced_experts_of,
+    channels_first,
     expert_names,
     experts_of,
     feed_forward_names,
     feed_forward_of,
+    granite_scales,
+    halves,
     head_width,
     kinds,
+    model_of,
     norm_of,
     rotary_of,
+    stacked,
 )
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
@@ -67,19 +69,15 @@ def _nemotron_h(options: Options) -> ModelSpec:
         norm_eps=options["layer_norm_epsilon"],
     )  # fmt: skip
     dense = feed_forward_of(options, gated=False)
+    attention = attention_of(options, rotary=None)
     layers = {
         "linear_attention": LayerSpec(mamba, None, norm),
-        "full_attention": LayerSpec(
-            attention_of(options, rotary=None), None, norm
-        ),
+        "full_attention": LayerSpec(attention, None, norm),
         "mlp": LayerSpec(None, dense, norm),
         "moe": LayerSpec(None, _nemotron_experts(options), norm),
     }
-    return model_of(
-        options,
-        [layers[kind] for kind in options["layers_block_type"]],
-        norm=norm,
-    )
+    named = [layers[kind] for kind in options["layers_block_type"]]
+    return model_of(options, named, norm=norm)
 
 
 def _nemotron_experts(options: Options) -> ExpertsSpec:
@@ -103,32 +101,21 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
         computing = experts_of(
             options, scores="softmax_of_chosen", shared_dim=shared
         )
-    layers = [
-        LayerSpec(
-            mamba if kind in ("linear_attention", "mamba") else attention,
-            computing,
-            norm_of(options),
-            residual_scale=options["residual_multiplier"],
-        )
+    mixers = [
+        mamba if kind in ("linear_attention", "mamba") else attention
         for kind in kinds(options)
     ]
-    return model_of(
-        options, layers, embedding_scale=options["embedding_multiplier"],
-        logit_scale=1 / options["logits_scaling"],
-    )  # fmt: skip
+    return stacked(options, mixers, computing, **granite_scales(options))
 
 
 def _bamba(options: Options) -> ModelSpec:
-    norm, dense, mamba = (
-        norm_of(options),
-        feed_forward_of(options),
-        mamba_of(options),
-    )
+    norm, mamba = norm_of(options), mamba_of(options)
     attending = options.get("attn_layer_indices") or []
-    return model_of(options, [
-        LayerSpec(attention_of(options) if number in attending else mamba, dense, norm)
+    mixers = [
+        attention_of(options) if number in attending else mamba
         for number in range(options["num_hidden_layers"])
-    ])  # fmt: skip
+    ]
+    return stacked(options, mixers, norm=norm)
 
 
 def cut_rows(part: int) -> Make:
@@ -137,10 +124,8 @@ def cut_rows(part: int) -> Make:
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
         assert isinstance(layer.mixer, Mamba2Spec)
         spec = layer.mixer
-        parts = torch.split(
-            stored, [spec.inner_dim, spec.channels, spec.num_heads]
-        )
-        return parts[part]
+        rows = [spec.inner_dim, spec.channels, spec.num_heads]
+        return torch.split(stored, rows)[part]
 
     return make
 
@@ -170,10 +155,10 @@ _NEMOTRON: Names = {
     "norm": "model.norm_f",
     "layers.*.mixer_norm": "model.layers.*.norm",
     "layers.*.feed_forward_norm": "model.layers.*.norm",
-    f"{_OWN}.query_proj": f"{_BLOCK}.q_proj",
-    f"{_OWN}.key_proj": f"{_BLOCK}.k_proj",
-    f"{_OWN}.value_proj": f"{_BLOCK}.v_proj",
-    f"{_OWN}.output_proj": f"{_BLOCK}.o_proj",
+    **{
+        f"{_OWN}.{part}_proj": f"{_BLOCK}.{part[0]}_proj"
+        for part in ("query", "key", "value", "output")
+    },
     f"{_COMPUTING}.up_proj": f"{_BLOCK}.up_proj",
     f"{_COMPUTING}.down_proj": f"{_BLOCK}.down_proj",
     f"{_COMPUTING}.router.proj": f"{_BLOCK}.gate",
@@ -185,21 +170,16 @@ _NEMOTRON: Names = {
     f"{_COMPUTING}.shared.up_proj": f"{_BLOCK}.shared_experts.up_proj",
     f"{_COMPUTING}.shared.down_proj": f"{_BLOCK}.shared_experts.down_proj",
 }
-_INPUT, _OUTPUT = (
-    f"model.layers.*.shared_mlp.{name}_linear" for name in ("input", "output")
-)
-_SHARED: Names = {
-    "gate_proj": Made(_INPUT, half(0)),
-    "up_proj": Made(_INPUT, half(1)),
-    "down_proj": _OUTPUT,
-}
 _GRANITE: Names = {
     **LLAMA,
     **expert_names("block_sparse_moe", router="router"),
     **{
-        f"{ours}.{name}": stored
+        name: stored
         for ours in (_COMPUTING, f"{_COMPUTING}.shared")
-        for name, stored in _SHARED.items()
+        for name, stored in (
+            *halves("model.layers.*.shared_mlp.input_linear", ours).items(),
+            (f"{ours}.down_proj", "model.layers.*.shared_mlp.output_linear"),
+        )
     },
 }
 BAMBA: Names = {

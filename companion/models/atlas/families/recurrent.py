@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from companion.models.atlas.families import hybrid
-from companion.models.atlas.families.dense import model_of
 from companion.models.atlas.families.family import (
     Family,
     Names,
@@ -11,7 +10,11 @@ from companion.models.atlas.families.family import (
     within,
 )
 from companion.models.atlas.families.mamba import mamba_names
-from companion.models.atlas.families.shared import TEXT, norm_of
+from companion.models.atlas.families.shared import (
+    TEXT,
+    model_of,
+    norm_of,
+)
 from companion.models.atlas.mixers.mamba2 import Mamba2Spec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
 from companion.models.options import Options

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.family import Made, Names
+from companion.models.atlas.families.family import Made, Make
 from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.rotation import RotarySpec
-from companion.models.atlas.specs import LayerSpec
+from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import ACTIVATIONS, Options
 from companion.positions import Linear, Llama3, RotaryScaling, Yarn
 
@@ -121,9 +124,18 @@ def sparse_layers(options: Options) -> list[bool]:
     return [kind == "sparse" for kind in options["mlp_layer_types"]]
 
 
-def window_of(options: Options, kind: str) -> int | None:
-    """Return the window of a layer of some kind."""
-    return options["sliding_window"] if kind == "sliding_attention" else None
+def behind_dense(options: Options) -> list[bool]:
+    """Return which layers have experts, where these follow on some dense ones."""
+    first, depth = "first_k_dense_replace", options["num_hidden_layers"]
+    return [number >= options[first] for number in range(int(depth))]
+
+
+def every_step(options: Options) -> list[bool]:
+    """Return which layers have experts, where every so many have but for some that are named."""
+    dense = options.get("mlp_only_layers") or []
+    step = options.get("decoder_sparse_step", 1)
+    depth = options["num_hidden_layers"]
+    return [i not in dense and (i + 1) % step == 0 for i in range(depth)]
 
 
 def feed_forward_of(
@@ -202,13 +214,104 @@ def attention_of(
         "num_kv_heads": options.get("num_key_value_heads")
         or options["num_attention_heads"],
         "head_dim": width,
-        "window": window_of(options, kind),
+        "window": (
+            options["sliding_window"] if kind == "sliding_attention" else None
+        ),
         "bias": bias,
         "output_bias": bias,
     }
     if "rotary" not in choices:
         given["rotary"] = rotary_of(options, width, kind=kind)
     return AttentionSpec(**(given | choices))
+
+
+def attentions(
+    options: Options, turned: Iterable[Any] | None = None, *, interleaved: bool = False,
+    **choices: Any,
+) -> list[AttentionSpec]:  # fmt: skip
+    """Return the attention of every layer; `choices` say what is different.
+
+    With `turned`, those layers alone have rotary positions for which it is true, and with either
+    option the positions do not depend on the kind of a layer.
+    """
+    named = kinds(options)
+    if turned is None and not interleaved:
+        return [attention_of(options, kind, **choices) for kind in named]
+    rotary = rotary_of(options, head_width(options), interleaved=interleaved)
+    flags = [True] * len(named) if turned is None else turned
+    return [
+        attention_of(options, kind, rotary=rotary if flag else None, **choices)
+        for kind, flag in zip(named, flags, strict=True)
+    ]
+
+
+def windows(options: Options) -> list[bool]:
+    """Return which layers have a window."""
+    return [kind == "sliding_attention" for kind in kinds(options)]
+
+
+def turned_in_windows(options: Options) -> list[bool]:
+    """Return which layers have rotary positions: those with windows, or all if there are none."""
+    everywhere = options.get("sliding_window") is None
+    return [everywhere or window for window in windows(options)]
+
+
+def model_of(
+    options: Options, layers: Sequence[LayerSpec], *, norm: NormSpec | None = None,
+    tied: bool = False, **choices: Any,
+) -> ModelSpec:  # fmt: skip
+    """Return the specification around some layers."""
+    return ModelSpec(
+        options["vocab_size"], options["hidden_size"], tuple(layers), norm=norm or norm_of(options),
+        tied=options.flag("tie_word_embeddings", tied), **choices,
+    )  # fmt: skip
+
+
+def stacked(
+    options: Options, mixers: Sequence[MixerSpec], computing: Any = None, *,
+    norm: NormSpec | None = None, **choices: Any,
+) -> ModelSpec:  # fmt: skip
+    """Return a model whose layers differ in what mixes, and perhaps in what computes.
+
+    Args:
+        options: the fields of a config.json.
+        mixers: of every layer.
+        computing: a specification for all layers, or a list; None means a dense layer.
+        norm: before every part, and behind the last layer.
+        choices: more fields of the layers and of the model, which have no name in common.
+    """
+    norm = norm or norm_of(options)
+    computing = computing or feed_forward_of(options)
+    if not isinstance(computing, list):
+        computing = [computing] * len(mixers)
+    names = {part.name for part in fields(ModelSpec)}
+    whole = {name: choices.pop(name) for name in names & choices.keys()}
+    given = {"pre_norm": norm} | choices
+    layers = [
+        LayerSpec(mixer, computes, **given)
+        for mixer, computes in zip(mixers, computing, strict=True)
+    ]
+    return model_of(options, layers, norm=norm, **whole)
+
+
+def mixed_model(
+    options: Options, mixers: Sequence[MixerSpec], experts: ExpertsSpec,
+    sparse: Iterable[bool] | None = None, *, dense: FeedForwardSpec | None = None, **choices: Any,
+) -> ModelSpec:  # fmt: skip
+    """Return a model with experts in the layers for which `sparse` is true, or in all."""
+    dense = dense or feed_forward_of(options)
+    routed = [True] * len(mixers) if sparse is None else sparse
+    computing = [experts if one else dense for one in routed]
+    return stacked(options, mixers, computing, **choices)
+
+
+def granite_scales(options: Options) -> dict[str, Any]:
+    """Return the factors that Granite has on its parts, its embeddings and its scores."""
+    return {
+        "residual_scale": options["residual_multiplier"],
+        "embedding_scale": options["embedding_multiplier"],
+        "logit_scale": 1 / options["logits_scaling"],
+    }
 
 
 def rotary_of(
@@ -240,27 +343,42 @@ def rotary_of(
     )  # fmt: skip
 
 
-def within(names: Names, place: str) -> Names:
-    """Return the names of a text model that lies within a larger one, in place of "model."."""
-
-    def moved(name: str) -> str:
-        return (
-            place + name.removeprefix("model.")
-            if name.startswith("model.")
-            else name
-        )
-
-    return {
-        own: Made(tuple(map(moved, stored.names)), stored.make)
-        if isinstance(stored, Made)
-        else moved(stored)
-        for own, stored in names.items()
-    }
-
-
 def transposed(stored: Tensor, _: LayerSpec) -> Tensor:
     """Return a weight that is stored with input and output exchanged."""
     return stored.mT
+
+
+def flat(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return a weight that is stored with more axes than it has."""
+    return stored.flatten()
+
+
+def channels_first(stored: Tensor, _: LayerSpec) -> Tensor:
+    """Return the weights (c, w) of a convolution of torch, (c, 1, w)."""
+    return stored[:, 0]
+
+
+def of_each_head(number: int, count: int, heads: str = "num_heads") -> Make:
+    """Return what takes one of `count` parts that a projection has, head by head."""
+
+    def take(stored: Tensor, layer: LayerSpec) -> Tensor:
+        parts = (getattr(layer.mixer, heads), count, -1)
+        return torch.unflatten(stored, 0, parts)[:, number].flatten(0, 1)
+
+    return take
+
+
+def half(number: int) -> Make:
+    """Return what takes the gate (0) or the other factor (1) out of one stored projection."""
+    return lambda stored, _: stored.chunk(2)[number]
+
+
+def halves(theirs: str, ours: str = "layers.*.feed_forward") -> dict[str, Any]:
+    """Return the names of a gate and the other factor that lie in one stored projection."""
+    return {
+        f"{ours}.gate_proj": Made(theirs, half(0)),
+        f"{ours}.up_proj": Made(theirs, half(1)),
+    }
 
 
 def _rope(options: Options, kind: str | None) -> Options:
@@ -283,25 +401,16 @@ def _scaling(
     if name == "linear":
         return Linear(rope["factor"]), None
     original = "original_max_position_embeddings"
-    length = (
-        options.get(original)
-        or rope.get(original)
-        or options["max_position_embeddings"]
-    )
+    length = options.get(original) or rope.get(original)
+    length = length or options["max_position_embeddings"]
     if name == "llama3":
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]
         return Llama3(rope["factor"], low, high, length), None
     if name == "yarn":
-        ramp = {
-            "beta_fast": rope.get("beta_fast") or 32.0,
-            "beta_slow": rope.get("beta_slow") or 1,
-        }
         scaling = Yarn(
-            rope["factor"],
-            length,
-            truncate=rope.flag("truncate", True),
-            **ramp,
-        )
+            rope["factor"], length, beta_fast=rope.get("beta_fast") or 32.0,
+            beta_slow=rope.get("beta_slow") or 1, truncate=rope.flag("truncate", True),
+        )  # fmt: skip
         return scaling, _yarn_factor(rope)
     raise ValueError(
         f"{rope.path} has rope_type {name!r}, wanted rope_type default, linear, llama3 or yarn"

@@ -49,10 +49,8 @@ class BlockIndexedSpec:
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return keys and values, of which the next token reads some blocks, and scorer's keys."""
-        limit, reads = (
-            self.size * self.count,
-            2 * self.attention.num_kv_heads * self.head_dim,
-        )
+        limit = self.size * self.count
+        reads = 2 * self.attention.num_kv_heads * self.head_dim
         parts = (
             replace(part, read_limit=limit) for part in self.attention.keeps()
         )

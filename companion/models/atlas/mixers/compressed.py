@@ -67,14 +67,11 @@ class CompressedSpec:
     def keeps(self) -> tuple[Kept, ...]:
         """Return near keys, pooled keys, what is not pooled yet, and the same of the indexer."""
         d, reads = self.head_dim, 4 * self.num_heads * self.head_dim
-        near = Kept(
-            "keys that are values", d, limit=self.window - 1, read=reads
-        )
+        limit, count = self.window - 1, self.count
+        near = Kept("keys that are values", d, limit=limit, read=reads)
         if self.size is None:
             return (near,)
-        far = Kept(
-            "pooled keys", d, self.size, read=reads, read_limit=self.count
-        )
+        far = Kept("pooled keys", d, self.size, read=reads, read_limit=count)
         parts = (near, far, *self._unpooled(d))
         if self.count is None:
             return parts
@@ -85,16 +82,11 @@ class CompressedSpec:
     def _unpooled(self, width: int) -> tuple[Kept, ...]:
         """Return what waits for the end of its block, and what the block after it needs."""
         assert self.size is not None
-        rest = Kept(
-            "tokens of an unfinished block", 2 * width, beyond=self.size
-        )
+        name, size = "tokens of an unfinished block", self.size
         if not self.overlap:
-            return (rest,)
-        rest = replace(rest, numbers=4 * width)
-        return (
-            rest,
-            Kept("latest block", 2 * width * self.size, self.size, limit=1),
-        )
+            return (Kept(name, 2 * width, beyond=size),)
+        latest = Kept("latest block", 2 * width * size, size, limit=1)
+        return Kept(name, 4 * width, beyond=size), latest
 
 
 class Pooled(NamedTuple):
@@ -191,25 +183,19 @@ class Pool(nn.Module):
     ) -> Tensor:
         """Pool whole blocks, the first of which has the number `first`."""
         bias = torch.unflatten(self.bias, 0, (self.size, -1))
-        earlier = None if state is None else state.earlier
-        if (
-            state is not None
-            and earlier is not None
-            and state.earlier_gate is not None
-        ):
+        earlier, earlier_gate = (
+            state[3:] if state is not None else (None, None)
+        )
+        if earlier is not None and earlier_gate is not None:
             given = torch.cat((_widened(earlier), given), 1)
-            gate = torch.cat((_widened(state.earlier_gate), gate), 1)
+            gate = torch.cat((_widened(earlier_gate), gate), 1)
         gate = gate + bias.repeat(gate.shape[1] // self.size, 1)
-        keys = pool_blocks(
-            given, gate, size=self.size, overlap=self.spec.overlap
-        )
-        keys = self.norm(keys if earlier is None else keys[:, 1:])
-        numbers = torch.arange(
-            first, first + keys.shape[1], device=keys.device
-        )
-        return turned_last(
-            keys[:, None], self.size * numbers, self.spec.rotary
-        )[:, 0]
+        overlap, rotary = self.spec.overlap, self.spec.rotary
+        keys = pool_blocks(given, gate, size=self.size, overlap=overlap)
+        keys = self.norm(keys if earlier is None else keys[:, 1:])[:, None]
+        last = first + keys.shape[2]
+        numbers = torch.arange(first, last, device=keys.device)
+        return turned_last(keys, self.size * numbers, rotary)[:, 0]
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -226,32 +212,37 @@ class Compressed(nn.Module):
     def __init__(self, embed_dim: int, spec: CompressedSpec) -> None:
         super().__init__()
         self.spec = spec
-        h, d, size = spec.num_heads, spec.head_dim, spec.size
-        self.query_down = nn.Linear(embed_dim, spec.query_dim, bias=False)
-        self.query_norm = Norm(spec.query_dim, spec.norm)
-        self.query_proj = nn.Linear(spec.query_dim, h * d, bias=False)
+        h, d, size, read = (
+            spec.num_heads,
+            spec.head_dim,
+            spec.size,
+            spec.query_dim,
+        )
+        self.query_down = nn.Linear(embed_dim, read, bias=False)
+        self.query_norm = Norm(read, spec.norm)
+        self.query_proj = nn.Linear(read, h * d, bias=False)
         self.head_norm = Norm(d, replace(spec.norm, gain="none"))
         self.key_proj = nn.Linear(embed_dim, d, bias=False)
         self.key_norm = Norm(d, spec.norm)
         self.sinks = nn.Parameter(torch.zeros(h))
-        width = h * d // spec.groups
-        self.group_weight = nn.Parameter(
-            torch.randn(spec.groups, width, spec.group_dim) / width**0.5
+        groups, width, given = (
+            spec.groups,
+            h * d // spec.groups,
+            spec.group_dim,
         )
-        self.output_proj = nn.Linear(
-            spec.groups * spec.group_dim, embed_dim, bias=False
-        )
+        weight = torch.randn(groups, width, given) / width**0.5
+        self.group_weight = nn.Parameter(weight)
+        self.output_proj = nn.Linear(groups * given, embed_dim, bias=False)
         self.far = None if size is None else Pool(embed_dim, d, spec, size)
         self.index = self.index_query_proj = self.index_weight_proj = None
         if size is not None and spec.count is not None:
             self.index = Pool(embed_dim, spec.index_dim, spec, size)
-            queries = spec.index_heads * spec.index_dim
-            self.index_query_proj = nn.Linear(
-                spec.query_dim, queries, bias=False
+            heads, queries = (
+                spec.index_heads,
+                spec.index_heads * spec.index_dim,
             )
-            self.index_weight_proj = nn.Linear(
-                embed_dim, spec.index_heads, bias=False
-            )
+            self.index_query_proj = nn.Linear(read, queries, bias=False)
+            self.index_weight_proj = nn.Linear(embed_dim, heads, bias=False)
 
     def forward(
         self, x: Tensor, state: CompressedState | None = None
@@ -305,16 +296,12 @@ class Compressed(nn.Module):
         near = turned_last(near, positions, self.spec.rotary)[:, 0]
         if state is not None:
             near = torch.cat((state.near, near), 1)
-        far = (
-            None
-            if self.far is None
-            else self.far(x, None if state is None else state.far)
-        )
-        index = (
-            None
-            if self.index is None
-            else self.index(x, None if state is None else state.indexed)
-        )
+        far = None
+        if self.far is not None:
+            far = self.far(x, None if state is None else state.far)
+        index = None
+        if self.index is not None:
+            index = self.index(x, None if state is None else state.indexed)
         return CompressedState(near, start + x.shape[-2], far, index)
 
     def trim(self, state: CompressedState) -> CompressedState:
@@ -330,14 +317,9 @@ class Compressed(nn.Module):
         positions: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Return near and pooled keys together, and which of them every query sees."""
-        q, k = x.shape[-2], memory.near.shape[1]
+        q, k, left = x.shape[-2], memory.near.shape[1], self.spec.window - 1
         near: Tensor = sliding_window_mask(
-            q,
-            k,
-            left=self.spec.window - 1,
-            right=0,
-            offset=k - q,
-            like=positions,
+            q, k, left=left, right=0, offset=k - q, like=positions
         )
         near = near.expand(len(x), 1, -1, -1)
         if memory.far is None or self.spec.size is None:
@@ -349,9 +331,8 @@ class Compressed(nn.Module):
         if q == 1:
             pooled = torch.unflatten(pooled[choice[:, 0, 0]], 0, (len(x), -1))
             choice = choice.new_ones(len(x), 1, 1, pooled.shape[1])
-        return torch.cat((memory.near, pooled), 1), torch.cat(
-            (near, choice), -1
-        )
+        keys = torch.cat((memory.near, pooled), 1)
+        return keys, torch.cat((near, choice), -1)
 
     def _choice(
         self,
@@ -362,19 +343,13 @@ class Compressed(nn.Module):
         past: Tensor,
     ) -> Tensor:
         """Return which pooled keys every query sees, (b, q, m)."""
-        if (
-            self.index_query_proj is None
-            or self.index_weight_proj is None
-            or not memory.indexed
-        ):
+        project, weigh = self.index_query_proj, self.index_weight_proj
+        if project is None or weigh is None or not memory.indexed:
             return past.expand(len(x), -1, -1)
-        heads = torch.unflatten(
-            self.index_query_proj(read), -1, (self.spec.index_heads, -1)
-        )
-        query = turned_last(heads.transpose(1, 2), positions, self.spec.rotary)
-        scores = indexer_scores(
-            query, memory.indexed.keys, self.index_weight_proj(x).mT
-        )
+        shape = (self.spec.index_heads, -1)
+        heads = torch.unflatten(project(read), -1, shape).transpose(1, 2)
+        query = turned_last(heads, positions, self.spec.rotary)
+        scores = indexer_scores(query, memory.indexed.keys, weigh(x).mT)
         chosen: Tensor = top_keys(scores, self.spec.count or 1, past)
         return chosen
 

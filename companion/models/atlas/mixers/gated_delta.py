@@ -111,10 +111,8 @@ class GatedDelta(RecurrentMixer):
     """
 
     def __init__(self, embed_dim: int, spec: GatedDeltaSpec) -> None:
-        heads, values = (
-            spec.num_value_heads,
-            spec.num_value_heads * spec.value_dim,
-        )
+        heads = spec.num_value_heads
+        values = spec.num_value_heads * spec.value_dim
         super().__init__(embed_dim, spec.channels, spec.conv_width, values)
         self.spec = spec
         self.decay_proj = nn.Linear(embed_dim, heads, bias=False)
@@ -150,10 +148,8 @@ class GatedDelta(RecurrentMixer):
     def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut channels into the heads of queries, keys and values, all of them (b, h, n, ...)."""
         spec = self.spec
-        keys, values = (
-            spec.num_key_heads * spec.key_dim,
-            spec.num_value_heads * spec.value_dim,
-        )
+        keys = spec.num_key_heads * spec.key_dim
+        values = spec.num_value_heads * spec.value_dim
         query, key, value = torch.split(qkv, [keys, keys, values], dim=-1)
         value = in_heads(value, spec.value_dim)
         query, key = (in_heads(part, spec.key_dim) for part in (query, key))

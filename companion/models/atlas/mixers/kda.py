@@ -120,11 +120,8 @@ class KimiDelta(RecurrentMixer):
         step = torch.unflatten(
             self.decay_proj(x), -1, (-1, self.spec.head_dim)
         )
-        rate, bias, floor = (
-            self.decay_rate[:, None],
-            self.decay_bias,
-            self.spec.decay_floor,
-        )
+        rate, bias = self.decay_rate[:, None], self.decay_bias
+        floor = self.spec.decay_floor
         if floor is None:
             return softplus_decay(step, rate, bias).transpose(1, 2)
         return sigmoid_decay(step, rate, bias, floor=floor).transpose(1, 2)

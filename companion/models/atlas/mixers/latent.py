@@ -12,7 +12,12 @@ from companion.contracts import contract
 from companion.latent import absorbed_latent_attention, latent_attention
 from companion.models.atlas.kept import Kept
 from companion.models.atlas.mixers.indexed import Indexer, IndexerSpec
-from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.norms import (
+    Norm,
+    NormSpec,
+    optional_linear,
+    optional_zeros,
+)
 from companion.models.atlas.rotation import RotarySpec
 
 _RMS = NormSpec()
@@ -139,38 +144,26 @@ class Latent(nn.Module):
     ) -> None:
         super().__init__()
         self.spec = spec
-        h, c, d, v = (
-            spec.num_heads,
-            spec.latent_dim,
-            spec.head_dim,
-            spec.value_dim,
-        )
+        h, c, d = spec.num_heads, spec.latent_dim, spec.head_dim
+        v = spec.value_dim
         self.query_down = self.query_norm = None
         if spec.query_dim is not None:
             self.query_down = nn.Linear(embed_dim, spec.query_dim, spec.bias)
             self.query_norm = Norm(spec.query_dim, spec.query_norm)
-        width = spec.query_dim or embed_dim
-        self.query_proj = nn.Linear(
-            width, h * (d + spec.rotary_dim), bias=False
-        )
+        width, r = spec.query_dim or embed_dim, spec.rotary_dim
+        self.query_proj = nn.Linear(width, h * (d + r), bias=False)
         self.latent_proj = self.latent_norm = None
         if not shares:
-            self.latent_proj = nn.Linear(
-                embed_dim, c + spec.rotary_dim, spec.bias
-            )
+            self.latent_proj = nn.Linear(embed_dim, c + r, spec.bias)
             self.latent_norm = Norm(c, spec.latent_norm)
         self.indexer = None
         if spec.indexer is not None and not chosen:
             self.indexer = Indexer(embed_dim, width, spec.indexer)
         self.key_weight = nn.Parameter(torch.randn(h, c, d) / c**0.5)
         self.value_weight = nn.Parameter(torch.randn(h, c, v) / c**0.5)
-        self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
-        gates = {"feature": h * v, "head": h}
-        self.gate_proj = (
-            nn.Linear(embed_dim, gates[spec.gate], bias=False)
-            if spec.gate
-            else None
-        )
+        self.sinks = optional_zeros(spec.sinks, h)
+        gates = {"feature": h * v, "head": h, None: None}
+        self.gate_proj = optional_linear(embed_dim, gates[spec.gate])
         self.output_proj = nn.Linear(h * v, embed_dim, spec.bias)
 
     def forward(
@@ -220,22 +213,18 @@ class Latent(nn.Module):
             )
         start = 0 if state is None else state.length
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
-        latent, shared = self._parted(
-            self.latent_proj(x), self.spec.latent_dim
-        )
+        made = self.latent_proj(x)
+        latent, shared = _parted(made, self.spec.latent_dim)
         latent = self.latent_norm(latent) * self.spec.latent_scale
         shared = self._turned(shared[:, None], positions)[:, 0]
-        indexed = (
-            None if self.indexer is None else self.indexer.remember(x, start)
-        )
-        if state is None:
-            return Latents(latent, shared, indexed)
-        latent, shared = (
-            _behind(state.latent, latent),
-            _behind(state.rotary, shared),
-        )
-        if indexed is not None and state.indexed is not None:
-            indexed = _behind(state.indexed, indexed)
+        indexed = None
+        if self.indexer is not None:
+            indexed = self.indexer.remember(x, start)
+        if state is not None:
+            latent = torch.cat((state.latent, latent), -2)
+            shared = torch.cat((state.rotary, shared), -2)
+            if indexed is not None and state.indexed is not None:
+                indexed = torch.cat((state.indexed, indexed), -2)
         return Latents(latent, shared, indexed)
 
     def trim(self, state: Latents) -> Latents:
@@ -246,29 +235,20 @@ class Latent(nn.Module):
         self, read: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return what meets the unfolded and the shared part of keys, (b, h, n, d) and (..., r)."""
-        projected = torch.unflatten(
-            self.query_proj(read), -1, (self.spec.num_heads, -1)
-        )
-        heads = projected.transpose(1, 2)
+        parts = (self.spec.num_heads, -1)
+        heads = self.query_proj(read).unflatten(-1, parts).transpose(1, 2)
         if self.spec.length_scale is not None:
             size, step = self.spec.length_scale
-            heads = (
-                heads * (1 + size * torch.log1p(positions // step))[:, None]
-            )
-        query, rotary = self._parted(heads, self.spec.head_dim)
+            factor = 1 + size * torch.log1p(positions // step)
+            heads = heads * factor[:, None]
+        query, rotary = _parted(heads, self.spec.head_dim)
         return query, self._turned(rotary, positions)
-
-    def _parted(self, joined: Tensor, width: int) -> tuple[Tensor, Tensor]:
-        """Cut features into those that unfold and those that all heads share."""
-        return joined[..., :width], joined[..., width:]
 
     def _turned(self, heads: Tensor, positions: Tensor) -> Tensor:
         """Rotate (b, h, n, r) by its positions, where there are any."""
-        return (
-            heads
-            if self.spec.rotary is None
-            else self.spec.rotary.turn(heads, positions)
-        )
+        if self.spec.rotary is None:
+            return heads
+        return self.spec.rotary.turn(heads, positions)
 
     def _gated(self, gathered: Tensor, x: Tensor) -> Tensor:
         """Join the heads of (b, n, h, v), multiplied by their gates."""
@@ -283,9 +263,9 @@ class Latent(nn.Module):
         __call__ = forward
 
 
-def _behind(kept: Tensor, made: Tensor) -> Tensor:
-    """Put what new tokens gave behind what was kept of those before."""
-    return torch.cat((kept, made), -2)
+def _parted(joined: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """Cut features into those that unfold and those that all heads share."""
+    return joined[..., :width], joined[..., width:]
 
 
 def _seen(

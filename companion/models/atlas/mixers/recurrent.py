@@ -57,12 +57,9 @@ def attend(
     query: Tensor, key: Tensor, value: Tensor, **options: Any
 ) -> tuple[Tensor, Tensor]:
     """Attend without a softmax: one token as a step, more of them in chunks."""
-    form = (
-        recurrent_linear_attention
-        if query.shape[-2] == 1
-        else chunked_linear_attention
-    )
-    return form(query, key, value, **options)
+    if query.shape[-2] == 1:
+        return recurrent_linear_attention(query, key, value, **options)
+    return chunked_linear_attention(query, key, value, **options)
 
 
 def in_heads(x: Tensor, head_dim: int) -> Tensor:

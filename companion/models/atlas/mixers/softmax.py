@@ -13,7 +13,13 @@ from companion.attention import scaled_dot_product_attention
 from companion.contracts import contract
 from companion.masks import document_mask, sliding_window_mask
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.norms import (
+    Norm,
+    NormSpec,
+    optional_linear,
+    optional_norm,
+    optional_zeros,
+)
 from companion.models.atlas.rotation import RotarySpec
 
 
@@ -107,25 +113,15 @@ class AttentionSpec:
     @property
     def kept(self) -> int | None:
         """Most tokens that the next query can need besides its own; None means all."""
-        limits = [
-            limit - 1
-            for limit in (self.window, self.chunk)
-            if limit is not None
-        ]
-        return min(limits) if limits else None
+        limits = [limit for limit in (self.window, self.chunk) if limit]
+        return min(limits) - 1 if limits else None
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the keys and values: a window of w keeps those of w - 1 tokens."""
         entry = self.head_dim + self.width_of_value
         keys = self.num_kv_heads * entry
-        return (
-            Kept(
-                "keys and values",
-                keys,
-                limit=self.kept,
-                read=2 * self.num_heads * entry,
-            ),
-        )
+        read = 2 * self.num_heads * entry
+        return (Kept("keys and values", keys, limit=self.kept, read=read),)
 
 
 class KeyValues(NamedTuple):
@@ -163,42 +159,24 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         self.spec = spec
-        h, g, d, v = (
-            spec.num_heads,
-            spec.num_kv_heads,
-            spec.head_dim,
-            spec.width_of_value,
-        )
+        h, g, d = spec.num_heads, spec.num_kv_heads, spec.head_dim
+        v = spec.width_of_value
         self.query_proj = nn.Linear(embed_dim, h * d, spec.bias)
         self.query_norm = self._norm(spec.qk_norm, h)
-        self.key_proj = self.key_norm = self.value_proj = self.value_norm = (
-            None
-        )
+        self.key_proj = self.key_norm = None
+        self.value_proj = self.value_norm = None
         if not shares:
             self.key_proj = nn.Linear(embed_dim, g * d, spec.bias)
             self.key_norm = self._norm(spec.qk_norm, g)
-            self.value_proj = (
-                None
-                if spec.key_is_value
-                else nn.Linear(embed_dim, g * v, spec.bias)
-            )
-            self.value_norm = (
-                Norm(v, spec.value_norm) if spec.value_norm else None
-            )
+            if not spec.key_is_value:
+                self.value_proj = nn.Linear(embed_dim, g * v, spec.bias)
+            self.value_norm = optional_norm(v, spec.value_norm)
         self.output_proj = nn.Linear(h * v, embed_dim, spec.output_bias)
-        self.output_norm = (
-            Norm(v, spec.output_norm) if spec.output_norm else None
-        )
-        self.sinks = nn.Parameter(torch.zeros(h)) if spec.sinks else None
-        gates = {"feature": h * v, "head": h}
-        self.gate_bias = (
-            nn.Parameter(torch.zeros(h)) if spec.gate_bias else None
-        )
-        self.gate_proj = (
-            nn.Linear(embed_dim, gates[spec.gate], bias=False)
-            if spec.gate
-            else None
-        )
+        self.output_norm = optional_norm(v, spec.output_norm)
+        self.sinks = optional_zeros(spec.sinks, h)
+        self.gate_bias = optional_zeros(spec.gate_bias, h)
+        gates = {"feature": h * v, "head": h, None: None}
+        self.gate_proj = optional_linear(embed_dim, gates[spec.gate])
 
     def forward(
         self, x: Tensor, state: KeyValues | None = None, memory: KeyValues | None = None,
@@ -268,10 +246,8 @@ class Attention(nn.Module):
         value = value if self.value_norm is None else self.value_norm(value)
         value = value * self.spec.value_scale
         if state is not None:
-            key, value = (
-                torch.cat((state.key, key), -2),
-                torch.cat((state.value, value), -2),
-            )
+            key = torch.cat((state.key, key), -2)
+            value = torch.cat((state.value, value), -2)
         return KeyValues(key, value, start + x.shape[-2])
 
     def trim(self, state: KeyValues) -> KeyValues:
@@ -286,12 +262,8 @@ class Attention(nn.Module):
 
     def _norm(self, spec: NormSpec | None, heads: int) -> Norm | None:
         """Make a norm of queries or keys."""
-        if spec is None:
-            return None
-        over = self.spec.head_dim * (
-            heads if self.spec.qk_norm_over == "all" else 1
-        )
-        return Norm(over, spec)
+        count = heads if self.spec.qk_norm_over == "all" else 1
+        return optional_norm(count * self.spec.head_dim, spec)
 
     def _placed(
         self,
@@ -301,10 +273,8 @@ class Attention(nn.Module):
         positions: Tensor,
     ) -> Tensor:
         """Cut queries or keys into heads (b, h, n, d), normalised and rotated."""
-        after, over_all = (
-            self.spec.qk_norm_after_rotary,
-            self.spec.qk_norm_over == "all",
-        )
+        after = self.spec.qk_norm_after_rotary
+        over_all = self.spec.qk_norm_over == "all"
         if norm is not None and over_all:
             projected = norm(projected)
         placed = _heads(projected, heads)
@@ -324,9 +294,8 @@ class Attention(nn.Module):
             )
             return near
         if spec.chunk is not None:
-            keys = torch.arange(
-                memory.start, memory.length, device=positions.device
-            )
+            device = positions.device
+            keys = torch.arange(memory.start, memory.length, device=device)
             near = document_mask(positions // spec.chunk, keys // spec.chunk)
             return near
         return None
@@ -346,14 +315,9 @@ class Attention(nn.Module):
         """Join the heads of (b, n, h, v), multiplied by their gates."""
         if self.gate_proj is None:
             return gathered.flatten(-2)
-        activate = (
-            F.softplus
-            if self.spec.gate_activation == "softplus"
-            else torch.sigmoid
-        )
-        gate = torch.unflatten(
-            self.gate_proj(x), -1, (self.spec.num_heads, -1)
-        )
+        softplus = self.spec.gate_activation == "softplus"
+        activate = F.softplus if softplus else torch.sigmoid
+        gate = self.gate_proj(x).unflatten(-1, (self.spec.num_heads, -1))
         if self.gate_bias is not None:
             gate = gate + self.gate_bias[:, None]
         return (gathered * activate(gate)).flatten(-2)
