@@ -261,14 +261,11 @@ def _check_model(
     parts: dict[str, str] | None,
 ) -> None:
     """Refuse a checkpoint of another model, in its weights or in what it makes of them."""
-    saved, mine = _weights(tensors), model.state_dict()
-    wrong = sorted(
-        name
-        for name in mine.keys() | saved.keys()
-        if name not in mine
-        or name not in saved
-        or _form(mine[name]) != _form(saved[name])
+    mine, saved = (
+        {(name, tensor.shape, tensor.dtype) for name, tensor in x.items()}
+        for x in (model.state_dict(), _weights(tensors))
     )
+    wrong = sorted({name for name, *_ in mine ^ saved})
     if wrong:
         raise ValueError(
             f"checkpoint: {path} is of another model; {', '.join(wrong)} differ"
@@ -284,10 +281,6 @@ def _check_model(
                 f"checkpoint: {path} is of another model; {name or 'the model'} "
                 f"was {parts.get(name)}, wanted {now.get(name)}"
             )
-
-
-def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
-    return tensor.shape, tensor.dtype
 
 
 def _load_optimizer(

@@ -166,12 +166,8 @@ class Translator:
     def _decode(
         self, batch: Batch, max_len: int, beam_size: int, length_penalty: float
     ) -> Decoded:
-        start = self.model.start(
-            batch.source,
-            batch.source_lengths,
-            max_len=max_len,
-            beam_size=beam_size,
-        )
+        source = batch.source, batch.source_lengths
+        start = self.model.start(*source, max_len=max_len, beam_size=beam_size)
         rows = len(batch.source)
         first = batch.source.new_full(
             (rows * beam_size,), self.target_vocab.bos_id

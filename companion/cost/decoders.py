@@ -51,11 +51,8 @@ def token_cost(
         layer_weights(spec.embed_dim, layer) for layer in spec.layers
     )
     weights += outer_weights(spec)
-    reading = sum(
-        part.read_operations(length)
-        for layer in spec.layers
-        for part in layer.reads()
-    )
+    parts = (part for layer in spec.layers for part in layer.reads())
+    reading = sum(part.read_operations(length) for part in parts)
     kept = spec.state_bytes(length, batch_size, itemsize)
     return TokenCost(weights, 2 * weights + reading, reading, kept)
 

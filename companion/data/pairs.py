@@ -131,11 +131,8 @@ def read_pairs(
         else:
             pairs.append(pair)
     if not pairs:
-        reason = (
-            f" ({dropped} have more than {max_tokens} tokens)"
-            if dropped
-            else ""
-        )
+        long = f" ({dropped} have more than {max_tokens} tokens)"
+        reason = long if dropped else ""
         raise PairFileError(
             f"{path}, line {max(number, 1)}: the file ends without a pair{reason}"
         )

@@ -39,12 +39,8 @@ class Decoded(NamedTuple):
 
     def sequences(self) -> list[list[int]]:
         """Return every sequence as a list of ids, without its end."""
-        return [
-            ids[:length]
-            for ids, length in zip(
-                self.tokens.tolist(), self.lengths.tolist(), strict=True
-            )
-        ]
+        rows = zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)
+        return [ids[:length] for ids, length in rows]
 
 
 def first_tokens(
