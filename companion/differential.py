@@ -47,7 +47,7 @@ def differential_attention(
     """Subtract one softmax from another, and blend the values by the difference (Ye et al., 2024).
 
     (softmax(Q1 K1^T) - factor softmax(Q2 K2^T)) V, each scaled. Half precision accumulates in
-    float32.
+    float32. Other arguments are as in `scaled_dot_product_attention`.
 
     Args:
         query: Q1.
@@ -56,11 +56,6 @@ def differential_attention(
         other_key: K2.
         value: V, which both softmaxes blend; the paper's has v = 2 d.
         factor: the paper's lambda, one number or one a head, (h,); `differential_factor` learns it.
-        attn_mask: boolean, True = may attend, or floating, added to the scores of both.
-        is_causal: allow key j for query i only if j <= i + offset, on top of `attn_mask`.
-        scale: factor on the dot products; None means 1 / sqrt(d).
-        enable_gqa: let h / g consecutive query heads share a key head.
-        offset: keys before the first query, a number or one a sequence, (b,).
 
     Returns:
         (..., h, q, v). A query that may attend to no key gets zeros.
@@ -70,22 +65,14 @@ def differential_attention(
     >>> differential_attention(np.array([[9.0, 0.0]]), key, even, key, value, 0.5).round(2)
     array([[ 0.75, -0.25]])
     """
-    xp, dtype = (
-        namespace(query),
-        result_dtype(query, key, other_query, other_key, value),
-    )
-    query, key, other_query, other_key, value = widen(
-        xp, query, key, other_query, other_key, value
-    )
     attend = partial(
         scaled_dot_product_attention, attn_mask=attn_mask,
         is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
-    first, other = (
-        attend(query, key, value),
-        attend(other_query, other_key, value),
-    )
-    return cast(first - _for_heads(factor, value.dtype) * other, dtype)
+    arrays = query, key, other_query, other_key, value
+    first, other, inside = _both(attend, *arrays)
+    blend = first - _for_heads(factor, inside) * other
+    return cast(blend, result_dtype(*arrays))
 
 
 @contract(**_SHAPES)
@@ -118,26 +105,25 @@ def differential_attention_with_weights(
     >>> weights.round(2)
     array([[ 0.75, -0.25]])
     """
-    xp, dtype = (
-        namespace(query),
-        result_dtype(query, key, other_query, other_key, value),
-    )
-    query, key, other_query, other_key, value = widen(
-        xp, query, key, other_query, other_key, value
-    )
     attend = partial(
         attention_with_weights, attn_mask=attn_mask,
         is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, offset=offset,
     )  # fmt: skip
-    first, other = (
-        attend(query, key, value),
-        attend(other_query, other_key, value),
-    )
-    factor = _for_heads(factor, value.dtype)
+    arrays = query, key, other_query, other_key, value
+    first, other, inside = _both(attend, *arrays)
+    dtype, factor = result_dtype(*arrays), _for_heads(factor, inside)
     output, weights = (
         x - factor * y for x, y in zip(first, other, strict=True)
     )
     return cast(output, dtype), cast(weights, dtype)
+
+
+def _both(attend: Any, *arrays: Any) -> tuple[Any, Any, Any]:
+    """Return what the two softmaxes give, in at least float32, and the dtype that this is."""
+    wide = widen(namespace(arrays[0]), *arrays)
+    query, key, other_query, other_key, value = wide
+    first = attend(query, key, value)
+    return first, attend(other_query, other_key, value), value.dtype
 
 
 def _for_heads(factor: Any, dtype: Any) -> Any:
@@ -174,10 +160,8 @@ def differential_factor(
     query, key, other_query, other_key = widen(
         xp, query, key, other_query, other_key
     )
-    first, other = (
-        xp.sum(query * key, axis=-1),
-        xp.sum(other_query * other_key, axis=-1),
-    )
+    first = xp.sum(query * key, axis=-1)
+    other = xp.sum(other_query * other_key, axis=-1)
     return xp.exp(first) - xp.exp(other) + initial
 
 
@@ -199,9 +183,7 @@ def headwise_norm(x: ArrayT, initial: float, *, eps: float = 1e-5) -> ArrayT:
     """Bring every head's output to the root mean square 1 - initial (Ye et al., 2024).
 
     Args:
-        x: outputs of the heads, each normalised on its own.
         initial: what the layer's factor begins with.
-        eps: added to the mean square.
 
     Returns:
         (..., v) in the dtype of x. Half precision is widened to float32 inside.

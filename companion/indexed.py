@@ -101,8 +101,6 @@ def indexer_divergence(
     the weights are detached beforehand.
 
     Args:
-        weights: of the attention.
-        scores: of the indexer.
         mask: boolean, True = may attend, or floating, added to the scores: over which keys to
             compare, causal ones or those that `top_keys` has chosen. What it forbids counts on
             neither side.
@@ -149,15 +147,11 @@ def pool_blocks(
         key: keys, or vectors that are key and value at once, before they are rotated.
         gate: logits, such as a projection and a bias for each place in a block; None weighs all
             keys of a block alike.
-        size: keys a block.
         overlap: pool the first half of the channels of a block with the second half of the block
             after it, so that a pooled key comes from 2 * size keys.
 
     Returns:
         (..., k // size, d), or d / 2 channels with `overlap`.
-
-    Raises:
-        ValueError: `overlap` with an odd d.
 
     >>> import numpy as np
     >>> pool_blocks(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]]), size=2)
@@ -203,10 +197,6 @@ def block_maxima(scores: ArrayT, size: int) -> ArrayT:
 def complete_blocks(mask: ArrayT, size: int) -> ArrayT:
     """Allow a query the blocks of which it may see every key, so that a pooled key leaks nothing.
 
-    Args:
-        mask: True = may attend.
-        size: keys a block.
-
     Returns:
         Boolean mask (..., q, m), m being k // size: the unfinished last block is none.
 
@@ -226,12 +216,7 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     """Allow a query all keys of its blocks, and none after the last block.
 
     Args:
-        blocks: True = may attend.
         k_len: number of keys; what a block has beyond them is left out.
-        size: keys a block.
-
-    Returns:
-        Boolean mask (..., q, k).
 
     >>> import numpy as np
     >>> keys_of_blocks(np.array([[False, True]]), 5, 2).astype(int)
@@ -242,10 +227,8 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
         ..., : min(k_len, blocks.shape[-1] * size)
     ]
     missing = (*keys.shape[:-1], k_len - keys.shape[-1])
-    return xp.concat(
-        [keys, xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))],
-        axis=-1,
-    )
+    none = xp.zeros(missing, dtype=keys.dtype, device=device_of(keys))
+    return xp.concat([keys, none], axis=-1)
 
 
 @contract(
@@ -262,13 +245,6 @@ def keys_of_top_blocks(
         scores: of the complete blocks, k // size.
         count: how many blocks a query may see at most.
         mask: True = may attend, such as a causal mask.
-        size: keys a block.
-
-    Returns:
-        Boolean mask (..., q, k).
-
-    Raises:
-        ValueError: scores for another number of blocks.
 
     >>> import numpy as np
     >>> from companion import causal_mask
@@ -305,11 +281,7 @@ def _overlap(xp: Any, blocks: Any, fill: float) -> Any:
     """Join the first half of the channels of the block before to the second half of a block."""
     *lead, count, size, width = blocks.shape
     earlier, own = blocks[..., : width // 2], blocks[..., width // 2 :]
-    none = xp.full(
-        (*lead, 1, size, width // 2),
-        fill,
-        dtype=blocks.dtype,
-        device=device_of(blocks),
-    )
+    form = {"dtype": blocks.dtype, "device": device_of(blocks)}
+    none = xp.full((*lead, 1, size, width // 2), fill, **form)
     earlier = xp.concat([none, earlier], axis=-3)[..., :count, :, :]
     return xp.concat([earlier, own], axis=-2)

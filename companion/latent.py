@@ -45,7 +45,8 @@ def latent_attention(
     """Unfold the keys and values of every head from a latent, and attend (DeepSeek-AI, 2024).
 
     A key has two parts. One unfolds from the latent and knows no position; the other is rotated by
-    its position, and all heads share it. Half precision accumulates in float32.
+    its position, and all heads share it. Half precision accumulates in float32. Other
+    arguments are as in `scaled_dot_product_attention`.
 
     Args:
         query: what meets the unfolded part of the keys.
@@ -54,11 +55,7 @@ def latent_attention(
         key_rotary: the part that all heads share, rotated by its positions already.
         key_weight: a matrix for each head, which unfolds its keys.
         value_weight: the same for its values.
-        attn_mask: boolean, True = may attend, or floating, added to the scores.
-        is_causal: allow key j for query i only if j <= i + offset, on top of `attn_mask`.
         scale: factor on the dot products; None means 1 / sqrt(d + r).
-        offset: keys before the first query, a number or one a sequence, (b,).
-        sinks: logits that join the denominators of their heads.
 
     Returns:
         (..., h, q, v). A query that may attend to no key gets zeros.
@@ -70,23 +67,12 @@ def latent_attention(
     array([[[3., 3., 3.],
             [6., 6., 6.]]])
     """
-    dtype = result_dtype(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
-    )
-    query, key, value = _unfold(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
-    )
+    parts = query, query_rotary, latent, key_rotary, key_weight, value_weight
     output = scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal=is_causal,
-        scale=scale,
-        offset=offset,
-        sinks=sinks,
-    )
-    return cast(output, dtype)
+        *_unfold(*parts), attn_mask,
+        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks,
+    )  # fmt: skip
+    return cast(output, result_dtype(*parts))
 
 
 @contract(**_SHAPES)
@@ -121,37 +107,20 @@ def latent_attention_with_weights(
     array([[[1. , 0. ],
             [0.5, 0.5]]])
     """
-    dtype = result_dtype(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
-    )
-    query, key, value = _unfold(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
-    )
+    parts = query, query_rotary, latent, key_rotary, key_weight, value_weight
     output, weights = attention_with_weights(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal=is_causal,
-        scale=scale,
-        offset=offset,
-        sinks=sinks,
-    )
+        *_unfold(*parts), attn_mask,
+        is_causal=is_causal, scale=scale, offset=offset, sinks=sinks,
+    )  # fmt: skip
+    dtype = result_dtype(*parts)
     return cast(output, dtype), cast(weights, dtype)
 
 
-def _unfold(
-    query: Any,
-    query_rotary: Any,
-    latent: Any,
-    key_rotary: Any,
-    key_weight: Any,
-    value_weight: Any,
-) -> tuple[Any, Any, Any]:
+def _unfold(*parts: Any) -> tuple[Any, Any, Any]:
     """Return whole queries, and the keys and values of every head, in at least float32."""
-    xp = namespace(query)
+    xp = namespace(parts[0])
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
-        xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
+        xp, *parts
     )
     # For all heads.
     latent, key_rotary = (latent[..., None, :, :], key_rotary[..., None, :, :])
@@ -197,16 +166,12 @@ def absorbed_latent_attention(
             [6., 6., 6.]]])
     """
     xp = namespace(query)
-    dtype = result_dtype(
-        query, query_rotary, latent, key_rotary, key_weight, value_weight
-    )
-    scale = (
-        (query.shape[-1] + query_rotary.shape[-1]) ** -0.5
-        if scale is None
-        else scale
-    )
+    parts = query, query_rotary, latent, key_rotary, key_weight, value_weight
+    dtype = result_dtype(*parts)
+    width = query.shape[-1] + query_rotary.shape[-1]
+    scale = width**-0.5 if scale is None else scale
     query, query_rotary, latent, key_rotary, key_weight, value_weight = widen(
-        xp, query, query_rotary, latent, key_rotary, key_weight, value_weight
+        xp, *parts
     )
     folded = _beside(xp, query @ key_weight.mT, query_rotary)
     # The one head, for all queries.

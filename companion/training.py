@@ -41,7 +41,6 @@ class TrainingConfig:
     """How to train.
 
     Attributes:
-        steps: number of updates.
         learning_rate: the highest learning rate, reached after the warm-up.
         warmup_steps: updates over which the rate grows linearly; a cosine to 0 follows.
         clip_norm: the gradient's norm is cut to this; None cuts nothing.
@@ -87,17 +86,10 @@ def train(
 
     Args:
         model: what is trained; it is left in evaluation mode.
-        batches: gives the batch of each step.
-        loss_fn: takes the model and a batch, gives a scalar.
-        config: how to train.
         checkpoint: a safetensors file. If it exists, training goes on from it and ends with the
             same weights, bit by bit, as if it had never stopped (same machine, versions and
             number of threads; random numbers from torch's CPU generator alone).
         checkpoint_every: updates between two writings of the checkpoint.
-        progress: show a bar when the output is a terminal.
-
-    Returns:
-        The loss of each of the `config.steps` updates, those before an interruption included.
 
     Raises:
         ValueError: the checkpoint was written for another configuration or model, or is no such
@@ -111,11 +103,9 @@ def train(
         weight_decay=config.weight_decay,
     )
     torch.manual_seed(config.seed)
-    losses = (
-        _resume(path, model, optimizer, config)
-        if path and path.exists()
-        else []
-    )
+    losses: list[float] = []
+    if path and path.exists():
+        losses = _resume(path, model, optimizer, config)
     model.train()
     steps = range(len(losses), config.steps)
     for step in tqdm(
@@ -183,17 +173,12 @@ def _save(
     tensors["generator"] = torch.get_rng_state()
     tensors["losses"] = torch.tensor(losses, dtype=torch.float64)
     partial = path.with_name(path.name + ".partial")
-    save_file(
-        {
-            name: tensor.detach().clone().contiguous()
-            for name, tensor in tensors.items()
-        },
-        partial,
-        metadata={
-            "config": json.dumps(asdict(config), sort_keys=True),
-            "model": json.dumps(_parts(model)),
-        },
-    )
+    copies = {k: t.detach().clone().contiguous() for k, t in tensors.items()}
+    metadata = {
+        "config": json.dumps(asdict(config), sort_keys=True),
+        "model": json.dumps(_parts(model)),
+    }
+    save_file(copies, partial, metadata)
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     partial.replace(path)
@@ -217,7 +202,7 @@ def _resume(
             f"checkpoint: {path} was written with {came}, wanted {want}"
         )
     _check_model(path, model, tensors, parts)
-    _load_model(model, tensors)
+    model.load_state_dict(_weights(tensors))
     _load_optimizer(optimizer, tensors)
     torch.set_rng_state(tensors["generator"])
     return [float(loss) for loss in tensors["losses"]]
@@ -276,14 +261,11 @@ def _check_model(
     parts: dict[str, str] | None,
 ) -> None:
     """Refuse a checkpoint of another model, in its weights or in what it makes of them."""
-    saved, mine = _weights(tensors), model.state_dict()
-    wrong = sorted(
-        name
-        for name in mine.keys() | saved.keys()
-        if name not in mine
-        or name not in saved
-        or _form(mine[name]) != _form(saved[name])
+    mine, saved = (
+        {(name, tensor.shape, tensor.dtype) for name, tensor in x.items()}
+        for x in (model.state_dict(), _weights(tensors))
     )
+    wrong = sorted({name for name, *_ in mine ^ saved})
     if wrong:
         raise ValueError(
             f"checkpoint: {path} is of another model; {', '.join(wrong)} differ"
@@ -299,14 +281,6 @@ def _check_model(
                 f"checkpoint: {path} is of another model; {name or 'the model'} "
                 f"was {parts.get(name)}, wanted {now.get(name)}"
             )
-
-
-def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
-    return tensor.shape, tensor.dtype
-
-
-def _load_model(model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    model.load_state_dict(_weights(tensors))
 
 
 def _load_optimizer(

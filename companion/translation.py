@@ -81,9 +81,6 @@ class Translator:
     it was in.
 
     Args:
-        model: a trained model.
-        source_vocab: vocabulary of the source side.
-        target_vocab: vocabulary of the target side.
         copying: the model writes unknown words of the sentence itself, as `PointerGenerator` does;
             both vocabularies are equal.
     """
@@ -114,15 +111,10 @@ class Translator:
         """Translate sentences, in the order given.
 
         Args:
-            sentences: source words, at least one each.
             max_len: most words a translation may have.
             batch_size: sentences decoded together; sentences of similar length share a batch.
             beam_size: sequences that `companion.decoding.beam` keeps a sentence; 1 is greedy.
             length_penalty: how beams of unequal length compare; 0 by probability alone.
-
-        Raises:
-            TypeError: a sentence is a string, not its words.
-            ValueError: a sentence is empty.
         """
         for number, sentence in enumerate(
             [sentences] if isinstance(sentences, str) else sentences
@@ -143,13 +135,8 @@ class Translator:
                     batch, max_len, beam_size, length_penalty
                 )
                 read = [pairs[number].source for number in chosen]
-                done |= dict(
-                    zip(
-                        chosen,
-                        self._translations(batch, decoded, read),
-                        strict=True,
-                    )
-                )
+                written = self._translations(batch, decoded, read)
+                done |= dict(zip(chosen, written, strict=True))
         return [done[number] for number in range(len(sentences))]
 
     @contract(batch_size=">= 1")
@@ -159,15 +146,8 @@ class Translator:
     ) -> list[Tensor]:
         """Return the attention of every pair while the model reads its own right translation.
 
-        Args:
-            pairs: source and target words.
-            batch_size: pairs read together.
-
         Returns:
             (q, k) weights a pair: row i is the attention with which target word i is predicted.
-
-        Raises:
-            ValueError: the model has no attention.
         """
         done: dict[int, Tensor] = {}
         with _evaluating(self.model):
@@ -179,20 +159,15 @@ class Translator:
                     )
                 for row, number in enumerate(chosen):
                     pair = pairs[number]
-                    done[number] = weights[
-                        row, : len(pair.target), : len(pair.source)
-                    ]
+                    q_len, k_len = len(pair.target), len(pair.source)
+                    done[number] = weights[row, :q_len, :k_len]
         return [done[number] for number in range(len(pairs))]
 
     def _decode(
         self, batch: Batch, max_len: int, beam_size: int, length_penalty: float
     ) -> Decoded:
-        start = self.model.start(
-            batch.source,
-            batch.source_lengths,
-            max_len=max_len,
-            beam_size=beam_size,
-        )
+        source = batch.source, batch.source_lengths
+        start = self.model.start(*source, max_len=max_len, beam_size=beam_size)
         rows = len(batch.source)
         first = batch.source.new_full(
             (rows * beam_size,), self.target_vocab.bos_id
@@ -228,9 +203,7 @@ class Translator:
             # A model may say them, no translation does.
             unwritten = (vocab.pad_id, vocab.bos_id)
             words = [
-                position
-                for position, token in enumerate(ids)
-                if token not in unwritten
+                n for n, token in enumerate(ids) if token not in unwritten
             ]
             if self.copying:
                 vocab = vocab.extended(sentences[row])
@@ -250,9 +223,7 @@ class Translator:
         self, pairs: Sequence[Pair], batch_size: int
     ) -> Iterator[tuple[list[int], Batch]]:
         device = next(self.model.parameters()).device
-        order = sorted(
-            range(len(pairs)), key=lambda number: len(pairs[number].source)
-        )
+        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].source))
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             batch = collate(
@@ -273,12 +244,6 @@ def replace_unknown(
     unknown: str = "<unk>",
 ) -> tuple[str, ...]:
     """Put, for every unknown word, the source word that has most attention (Jean et al., 2015).
-
-    Args:
-        words: q words that a model wrote.
-        source: the k words that it read.
-        weights: attention, as a `Translation` holds it.
-        unknown: what an unknown word is written as.
 
     >>> replace_unknown(("<unk>", "won"), ("toral", "won"), torch.tensor([[0.8, 0.2], [0.3, 0.7]]))
     ('toral', 'won')

@@ -31,7 +31,6 @@ class FastAlign:
     The authors' program can also put a Dirichlet prior on these; this class does not.
 
     Args:
-        null: probability of the null word.
         tension: what the tension is before training; 0 means that all positions are equal.
 
     >>> from companion.data.pairs import Pair
@@ -46,29 +45,17 @@ class FastAlign:
 
     @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> FastAlign:
-        """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
-
-        Args:
-            pairs: sentence pairs; links are not read.
-            iterations: passes over the pairs.
-
-        Raises:
-            ValueError: no pairs.
-        """
+        """Learn from pairs by expectation-maximisation, starting from uniform probabilities."""
         check_pairs(pairs)
         lexicon = self._lexicon = Lexicon(pairs, null_word=True)
         for _ in range(iterations):
-            shares = [
-                normalized(
-                    self._prior(*group.shape[1:])
-                    * lexicon.probabilities[group]
-                )
-                for group in lexicon.groups
-            ]
+            shares = []
+            for group in lexicon.groups:
+                prior = self._prior(*group.shape[1:])
+                shares.append(normalized(prior * lexicon.probabilities[group]))
             lexicon.learn(shares)
-            self.tension = _best_tension(
-                [share[..., 1:].sum(0) for share in shares]
-            )
+            links = [share[..., 1:].sum(0) for share in shares]
+            self.tension = _best_tension(links)
         return self
 
     def probability(self, source: str, target: str) -> float:
@@ -76,31 +63,21 @@ class FastAlign:
         return self._lexicon.probability(source, target)
 
     def posteriors(self, pair: Pair) -> Shares:
-        """Return the probability that each target word comes from each source word.
-
-        Returns:
-            (q, 1 + k), the null word's first.
-        """
+        """Return the probability that each target word comes from each source word."""
         table = self._lexicon.table(pair)
-        return (
-            normalized(self._prior(*table.shape) * table)
-            if table.size
-            else table
-        )
+        if not table.size:
+            return table
+        return normalized(self._prior(*table.shape) * table)
 
     def links(self, pair: Pair) -> Links:
-        """Link every target word to the source word that it most probably comes from.
-
-        Which of equally probable words is taken, and which word gets no link, `best_links` says.
-        """
+        """Link every target word to its most probable source word, as `best_links` says."""
         return best_links(self.posteriors(pair))
 
     def _prior(self, q_len: int, columns: int) -> Shares:
         """Return the probability of every link before the words are read, (q, 1 + k)."""
         words = masked_softmax(-self.tension * _distance(q_len, columns - 1))
-        return np.hstack(
-            [np.full((q_len, 1), self.null), (1 - self.null) * words]
-        )
+        null = np.full((q_len, 1), self.null)
+        return np.hstack([null, (1 - self.null) * words])
 
 
 def _distance(q_len: int, k_len: int) -> NDArray[np.float64]:
@@ -112,13 +89,10 @@ def _distance(q_len: int, k_len: int) -> NDArray[np.float64]:
 
 
 def _best_tension(links: Sequence[NDArray[np.float64]]) -> float:
-    """Return the tension under which links are most probable.
+    """Return the tension under which links, counted by shape (q, k), are most probable.
 
     There the links are as far from the diagonal as the softmax expects them to be. More tension
     brings what is expected nearer to the diagonal, so that halving an interval finds the point.
-
-    Args:
-        links: for each shape of sentence pair the expected number of every link, (q, k).
     """
     distances = [_distance(*link.shape) for link in links]
     observed = sum(
@@ -127,15 +101,11 @@ def _best_tension(links: Sequence[NDArray[np.float64]]) -> float:
     )
 
     def expected(tension: float) -> float:
-        return sum(
-            float(
-                (
-                    link.sum(-1)
-                    * (masked_softmax(-tension * far) * far).sum(-1)
-                ).sum()
-            )
-            for link, far in zip(links, distances, strict=True)
-        )
+        total = 0.0
+        for link, far in zip(links, distances, strict=True):
+            mean = (masked_softmax(-tension * far) * far).sum(-1)
+            total += float((link.sum(-1) * mean).sum())
+        return total
 
     low, high = 0.0, MOST_TENSION
     while high - low > 1e-6:

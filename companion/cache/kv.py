@@ -39,9 +39,6 @@ class KVCache:
         device: where the memory is.
         dtype: what it holds; None means torch's default.
 
-    Raises:
-        ValueError: neither max_len nor window.
-
     >>> import torch
     >>> cache = KVCache(batch_size=1, num_kv_heads=2, max_len=5, head_dim=3)
     >>> keys, values = cache.update(torch.ones(1, 2, 4, 3), torch.ones(1, 2, 4, 3))
@@ -70,11 +67,9 @@ class KVCache:
             raise ValueError(
                 "max_len: got None without a window, wanted a whole number"
             )
-        self.batch_size, self.num_kv_heads, self.head_dim = (
-            batch_size,
-            num_kv_heads,
-            head_dim,
-        )
+        self.batch_size = batch_size
+        self.num_kv_heads = num_kv_heads
+        self.head_dim = head_dim
         self.value_dim = head_dim if value_dim is None else value_dim
         self.max_len, self.window = max_len, window
         # Zeros: what is masked still meets a weight of zero, and zero times NaN would be NaN.
@@ -155,9 +150,6 @@ class KVCache:
             Keys (b, g, k, d) and values (b, g, k, v). Without a window these are all tokens so far.
             With one they are those that the ring held and the n new ones; for one new token, the
             ring. They may be views of the cache, good until its next change.
-
-        Raises:
-            ValueError: more tokens than max_len.
         """
         if (
             self.max_len is not None
@@ -214,23 +206,16 @@ class KVCache:
         if self._lengths is None:
             memory = _written(memory, new, self._length % memory.shape[2])
         else:
-            memory = _scattered(
-                memory, new, self.query_positions(new.shape[2])
-            )
+            slots = self.query_positions(new.shape[2])
+            memory = _scattered(memory, new, slots)
         return memory, memory[:, :, : self._length + new.shape[2]]
 
     def _turned(self, ring: Tensor, new: Tensor, end: int | Tensor) -> Tensor:
         """Return the ring after the new tokens: a slot takes its latest, or stays as it was."""
         if new.shape[2] == 0:
             return ring
-        before = (
-            self._lengths[:, None]
-            if self._lengths is not None
-            else self._length
-        )
-        index = (self._positions_in_ring(end) - before).reshape(
-            -1, 1, ring.shape[2], 1
-        )
+        index = self._positions_in_ring(end) - self.query_positions(1)
+        index = index.reshape(-1, 1, ring.shape[2], 1)
         latest = torch.take_along_dim(new, index.clamp(min=0), dim=2)
         return torch.where(index >= 0, latest, ring)
 
@@ -238,10 +223,8 @@ class KVCache:
         """Return the position of each slot's token when the next has position `end`."""
         slots = self._key.shape[2]
         last = end[:, None] - 1 if isinstance(end, Tensor) else end - 1
-        return (
-            last
-            - (last - torch.arange(slots, device=self._key.device)) % slots
-        )
+        each = torch.arange(slots, device=self._key.device)
+        return last - (last - each) % slots
 
 
 def _written(memory: Tensor, new: Tensor, start: int) -> Tensor:

@@ -39,9 +39,6 @@ def measure_flops(call: Callable[[], object]) -> int:
 
     On "meta" tensors nothing is computed, and a model of any size is counted in no time.
 
-    Args:
-        call: what is counted, a backward pass in it included.
-
     >>> weight, x = torch.ones(5, 7), torch.ones(3, 5)
     >>> measure_flops(lambda: x @ weight), measure_flops(lambda: x @ weight[:, 0])
     (210, 30)
@@ -77,11 +74,7 @@ class LiveBytes(TorchDispatchMode):
         self._sizes: dict[int, int] = {}
 
     def __torch_dispatch__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: Any = None,
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """Run an operation, and count what it made."""
         # What torch.tensor has just made.
@@ -115,21 +108,16 @@ def measure_saved_bytes(
     A storage counts a single time, however many operations save it.
 
     Args:
-        call: the forward pass.
         module: its parameters are left out, which are there with and without a backward pass.
 
     >>> x = torch.ones(5, 7, requires_grad=True)
     >>> measure_saved_bytes(lambda: x.exp()), measure_saved_bytes(lambda: x + 1)
     (140, 0)
     """
-    own = (
-        set()
-        if module is None
-        else {_storage(p)._cdata for p in module.parameters()}
-    )
-    packed: list[
-        weakref.ref[Tensor]
-    ] = []  # a reference dies when the graph lets go of its tensor
+    parameters = () if module is None else module.parameters()
+    own = {_storage(parameter)._cdata for parameter in parameters}
+    # A reference dies when the graph lets go of its tensor.
+    packed: list[weakref.ref[Tensor]] = []
 
     def pack(tensor: Tensor) -> Tensor:
         # A tensor with its history would hold the graph itself.

@@ -39,8 +39,6 @@ def token_cost(
     """Count what the next token costs each of some texts of so many tokens.
 
     Args:
-        spec: the model.
-        length: tokens before.
         batch_size: number of texts; bytes are of all of them, operations of one.
         itemsize: bytes of a number in the model's own precision.
 
@@ -53,11 +51,8 @@ def token_cost(
         layer_weights(spec.embed_dim, layer) for layer in spec.layers
     )
     weights += outer_weights(spec)
-    reading = sum(
-        part.read_operations(length)
-        for layer in spec.layers
-        for part in layer.reads()
-    )
+    parts = (part for layer in spec.layers for part in layer.reads())
+    reading = sum(part.read_operations(length) for part in parts)
     kept = spec.state_bytes(length, batch_size, itemsize)
     return TokenCost(weights, 2 * weights + reading, reading, kept)
 
@@ -69,11 +64,8 @@ def outer_weights(spec: ModelSpec) -> int:
     residual streams where there are several.
     """
     streams = 0 if spec.streams is None else spec.streams.count**2
-    inputs = sum(
-        layer.token_input.dim
-        for layer in spec.layers
-        if layer.token_input is not None
-    )
+    read = (layer.token_input for layer in spec.layers)
+    inputs = sum(one.dim for one in read if one is not None)
     return (spec.vocab_size + inputs + streams) * spec.embed_dim
 
 

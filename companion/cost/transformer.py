@@ -23,7 +23,6 @@ class Counts(NamedTuple):
         embedding: tables of words, positions and segments.
         attention: projections, tables of distances and, where operations are counted, scores and
             sums of values.
-        feed_forward: the layers between the attentions.
         norm: gains and biases.
         output: what scores the words, beyond a tied embedding.
     """
@@ -45,7 +44,6 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     """Count the weights of a model; what is tied counts under "embedding".
 
     Args:
-        config: the model's shape.
         kind: "encoder_decoder" for `Transformer`, "language_model" for `LanguageModel`,
             "masked_language_model" for `MaskedLanguageModel`.
 
@@ -57,11 +55,8 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     blocks = config.num_layers + (config.depth_of_encoder if both else 0)
     attentions = blocks + (config.num_layers if both else 0)
     stacks = 2 if both else 1
-    norms = (
-        attentions
-        + blocks
-        + stacks * (config.ends_with_norm + config.embedding_norm)
-    )
+    norms = attentions + blocks
+    norms += stacks * (config.ends_with_norm + config.embedding_norm)
     words = config.vocab_size
     if both and config.tied != "all":
         words += config.source_size
@@ -104,16 +99,10 @@ def count_flops(
     counts three times as much (each product has two in its backward pass).
 
     Args:
-        config: the model's shape.
-        kind: "encoder_decoder", "language_model" or "masked_language_model".
         length: tokens that are computed, in an encoder-decoder those of the target.
         source_length: tokens of the source, for an encoder-decoder.
         cached: tokens before them, whose keys and values are kept. An encoder-decoder with some
             has encoded its source before, and projected it.
-        batch_size: sequences.
-
-    Raises:
-        ValueError: also for a source where there is none, and for none where there is one.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> count_flops(config, "language_model", length=5).total
@@ -158,24 +147,20 @@ def _attention_weights(config: TransformerConfig) -> int:
 
 def _feed_forward_weights(config: TransformerConfig) -> int:
     ups = 2 if config.gated else 1
-    biases = (
-        ups * config.hidden_width + config.embed_dim
-        if config.feed_forward_bias
-        else 0
-    )
-    return (ups + 1) * config.embed_dim * config.hidden_width + biases
+    weights = (ups + 1) * config.embed_dim * config.hidden_width
+    if not config.feed_forward_bias:
+        return weights
+    return weights + ups * config.hidden_width + config.embed_dim
 
 
 def attention_of(
     config: TransformerConfig, length: int, **options: Any
 ) -> AttentionFlops:
     """Count the attention of one block; options are those of `multi_head_flops`."""
-    e, h, g, d = (
-        config.embed_dim,
-        config.num_heads,
-        config.groups,
-        config.width_of_head,
-    )
+    e = config.embed_dim
+    h = config.num_heads
+    g = config.groups
+    d = config.width_of_head
     return multi_head_flops(
         e, h, q_len=length, num_kv_heads=g, head_dim=d, **options
     )
@@ -183,9 +168,5 @@ def attention_of(
 
 def feed_forward_of(config: TransformerConfig, tokens: int) -> int:
     """Count the feed-forward layer of one block."""
-    return feed_forward_flops(
-        config.embed_dim,
-        config.hidden_width,
-        tokens=tokens,
-        gated=config.gated,
-    )
+    sizes = config.embed_dim, config.hidden_width
+    return feed_forward_flops(*sizes, tokens=tokens, gated=config.gated)

@@ -43,14 +43,8 @@ def collate(
     """Turn pairs into one padded batch, in the order given.
 
     Args:
-        pairs: at least one pair.
-        source_vocab: vocabulary of the source side.
-        target_vocab: vocabulary of the target side.
         copying: in every pair the unknown words of the source have ids of their own, from
             `len(source_vocab)` on, which the target uses as well; both vocabularies are equal.
-
-    Raises:
-        ValueError: `pairs` is empty, or for copying the vocabularies differ.
 
     >>> pairs = [Pair(("good", "morning"), ("buenos", "días")), Pair(("hello",), ("hola",))]
     >>> vocab = Vocabulary.from_tokens(s for p in pairs for s in (p.source, p.target))
@@ -70,16 +64,9 @@ class PooledBatches:
     batch is a function of its step, an interrupted training resumes without saving any of this.
 
     Args:
-        pairs: the training pairs.
-        source_vocab: vocabulary of the source side.
-        target_vocab: vocabulary of the target side.
         batch_size: pairs a batch; the last batch of an epoch may be smaller.
-        seed: decides the order.
         pool: batches that are sorted together.
         copying: as for `collate`.
-
-    Raises:
-        ValueError: no pairs, or for copying vocabularies that differ.
 
     >>> vocab = Vocabulary.from_tokens([("hola",)])
     >>> batches = PooledBatches([Pair(("hola",), ("hola",))], vocab, vocab, batch_size=1, seed=0)
@@ -179,18 +166,12 @@ def padded_targets(
     sentences: list[list[int]], vocab: Vocabulary
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return `target_in`, `target_out` and `target_mask` of sentences, each (b, q)."""
-    target_in = padded(
-        [[vocab.bos_id, *ids] for ids in sentences], vocab.pad_id
-    )
-    target_out = padded(
-        [[*ids, vocab.eos_id] for ids in sentences], vocab.pad_id
-    )
-    lengths = torch.tensor([len(ids) + 1 for ids in sentences])
-    return (
-        target_in,
-        target_out,
-        torch.arange(target_out.shape[1]) < lengths[:, None],
-    )
+    begun = [[vocab.bos_id, *ids] for ids in sentences]
+    ended = [[*ids, vocab.eos_id] for ids in sentences]
+    target_in, target_out = (padded(x, vocab.pad_id) for x in (begun, ended))
+    lengths = torch.tensor([len(ids) for ids in ended])
+    mask = torch.arange(target_out.shape[1]) < lengths[:, None]
+    return target_in, target_out, mask
 
 
 def padded(rows: list[list[int]], pad_id: int) -> Tensor:

@@ -18,9 +18,6 @@ class Vocabulary:
     Args:
         tokens: the tokens of ids 4 and up, all different.
 
-    Raises:
-        ValueError: a token comes twice or is one of the four special ones.
-
     >>> vocab = Vocabulary(["la", "casa"])
     >>> vocab.encode(("la", "gran", "casa"))
     [4, 3, 5]
@@ -31,14 +28,10 @@ class Vocabulary:
     def __init__(self, tokens: Iterable[str]) -> None:
         self._tokens = (*SPECIAL, *tokens)
         # Special tokens have no entry: the text "<eos>" in a sentence must not end it.
-        self._ids = {
-            token: i
-            for i, token in enumerate(self._tokens)
-            if i >= len(SPECIAL)
-        }
-        repeated = [
-            token for token, n in Counter(self._tokens).items() if n > 1
-        ]
+        own = enumerate(self._tokens[len(SPECIAL) :], len(SPECIAL))
+        self._ids = {token: i for i, token in own}
+        counts = Counter(self._tokens)
+        repeated = [token for token, n in counts.items() if n > 1]
         if repeated:
             raise ValueError(
                 f"tokens: got {repeated} twice or as a special token's name"
@@ -56,12 +49,8 @@ class Vocabulary:
         """Number the tokens of sentences, the most frequent first, ties in alphabetical order.
 
         Args:
-            sentences: token sequences.
             min_count: rarer tokens are left out, and so read as `<unk>`.
             max_size: largest `len()` of the result, the four special tokens included.
-
-        Raises:
-            TypeError: a sentence is a string.
 
         >>> Vocabulary.from_tokens([("a", "dog"), ("a", "cat")]).tokens[4:]
         ('a', 'cat', 'dog')
@@ -81,14 +70,7 @@ class Vocabulary:
         return self._tokens
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Return the ids of tokens; `<bos>` and `<eos>` are not added.
-
-        Args:
-            tokens: tokens; those not in the vocabulary become `<unk>`.
-
-        Raises:
-            TypeError: `tokens` is a string.
-        """
+        """Return the ids of tokens, unknown ones as `<unk>`; `<bos>` and `<eos>` are not added."""
         return [self._ids.get(token, self.unk_id) for token in _tokens(tokens)]
 
     def extended(self, tokens: Iterable[str]) -> Vocabulary:
@@ -110,12 +92,6 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> tuple[str, ...]:
         """Return the tokens of ids up to the first `<eos>`, without padding and `<bos>`.
-
-        Args:
-            ids: integers, also of NumPy or torch.
-
-        Raises:
-            ValueError: an id is not in the vocabulary.
 
         >>> Vocabulary(["hola"]).decode([1, 4, 3, 2, 0, 0])
         ('hola', '<unk>')

@@ -31,9 +31,6 @@ def length_factor(length: int, length_penalty: float) -> float:
         length_penalty: the exponent; 0 compares probabilities as they are, larger ones favour
             longer sequences.
 
-    Raises:
-        ValueError: a penalty that makes the factor overflow.
-
     >>> length_factor(1, 0.6), length_factor(7, 1.0), length_factor(7, 0.0)
     (1.0, 2.0, 1.0)
     """
@@ -119,20 +116,13 @@ def beam(
     gives the best of those that go on, marked as not finished. With one beam this is `greedy`.
 
     Args:
-        step: as for `greedy`, with batch_size * beam_size rows, those of one sentence together.
+        step: as for `greedy`, as are batch_size, bos_id and eos_id, but with batch_size * beam_size
+            rows, those of one sentence together.
         state: the state before the first step, in as many rows.
         reorder: takes a state and indices (rows,); gives the state in which row i goes on from row
             indices[i], which is of the same sentence.
-        batch_size: number of sentences.
-        bos_id: token that every sequence starts from, where the first tensor of the state is; or
-            one for every row, which also say the device. It is not returned.
-        eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted.
-        beam_size: sequences a sentence.
         length_penalty: exponent of `length_factor`.
-
-    Returns:
-        The best sequence of every sentence.
 
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None
@@ -159,9 +149,8 @@ def beam(
 
     for length in range(1, max_len + 1):
         logits, state, weights = take_step(step, last, state)
-        log_probs = (
-            log_softmax(logits).to(device).reshape(batch_size, beam_size, -1)
-        )
+        log_probs = log_softmax(logits).to(device)
+        log_probs = log_probs.reshape(batch_size, beam_size, -1)
         totals, flat = _candidates(scores, log_probs, beam_size - ended.count)
         # Chosen as `greedy` does: what a softmax rounds to equal stays unequal.
         if beam_size == 1:
@@ -197,24 +186,19 @@ def _candidates(
     others have a log-probability of -inf.
     """
     # No more than k of the best come from one beam: the sums of the others are not needed.
-    ahead, tokens = log_probs.topk(
-        min(scores.shape[1], log_probs.shape[-1]), -1
-    )
-    best, index = (
-        (scores[..., None] + ahead).flatten(1).topk(scores.shape[1], -1)
-    )
+    k, vocabulary = scores.shape[1], log_probs.shape[-1]
+    ahead, tokens = log_probs.topk(min(k, vocabulary), -1)
+    best, index = (scores[..., None] + ahead).flatten(1).topk(k, -1)
     beams = index // tokens.shape[-1]
-    flat = beams * log_probs.shape[-1] + tokens.flatten(1).gather(-1, index)
-    rank = torch.arange(scores.shape[1], device=width.device)
+    flat = beams * vocabulary + tokens.flatten(1).gather(-1, index)
+    rank = torch.arange(k, device=width.device)
     return best.where(rank < width[:, None], -math.inf), flat
 
 
 def _rows(array: Tensor, beams: Tensor) -> Tensor:
     """Return of (b, k, ...) the beams (b, m) of every sentence, (b, m, ...)."""
-    return array[
-        torch.arange(len(array), device=array.device)[:, None],
-        beams.to(array.device),
-    ]
+    rows = torch.arange(len(array), device=array.device)[:, None]
+    return array[rows, beams.to(array.device)]
 
 
 def _collected(ended: _Ended, alive: _Alive, eos_id: int) -> Decoded:

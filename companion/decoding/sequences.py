@@ -39,23 +39,14 @@ class Decoded(NamedTuple):
 
     def sequences(self) -> list[list[int]]:
         """Return every sequence as a list of ids, without its end."""
-        return [
-            ids[:length]
-            for ids, length in zip(
-                self.tokens.tolist(), self.lengths.tolist(), strict=True
-            )
-        ]
+        rows = zip(self.tokens.tolist(), self.lengths.tolist(), strict=True)
+        return [ids[:length] for ids, length in rows]
 
 
 def first_tokens(
     bos_id: int | Tensor, rows: int, state: object = None
 ) -> Tensor:
-    """Return the token that every row starts from, (rows,).
-
-    Args:
-        bos_id: one token for all, or integers (rows,).
-        rows: number of sequences.
-        state: the state before the first step; one token for all is put where its first tensor is.
+    """Return the token that every row starts from, (rows,), where the state's first tensor is.
 
     >>> first_tokens(7, 2)
     tensor([7, 7])
@@ -79,11 +70,10 @@ def log_softmax(logits: Tensor) -> Tensor:
     >>> log_softmax(torch.zeros(1, 1, dtype=torch.bfloat16))
     tensor([[0.]])
     """
-    log_probs = logits.log_softmax(
-        -1, dtype=torch.promote_types(logits.dtype, torch.float32)
-    )
-    return log_probs.masked_fill(
-        (logits == -math.inf).all(-1, keepdim=True), -math.inf
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    forbidden = (logits == -math.inf).all(-1, keepdim=True)
+    return logits.log_softmax(-1, dtype=dtype).masked_fill(
+        forbidden, -math.inf
     )
 
 
@@ -99,21 +89,17 @@ def take_step(
     """
     result = step(last, state)
     if not isinstance(result, tuple) or len(result) != 3:
-        came = (
-            f"{len(result)} values"
-            if isinstance(result, tuple)
-            else type(result).__name__
-        )
+        came = type(result).__name__
+        if isinstance(result, tuple):
+            came = f"{len(result)} values"
         raise TypeError(
             f"step: gave {came}, wanted logits, a state, and weights or None"
         )
     logits, _, weights = result
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        came = (
-            str(logits.dtype)
-            if isinstance(logits, Tensor)
-            else type(logits).__name__
-        )
+        came = type(logits).__name__
+        if isinstance(logits, Tensor):
+            came = str(logits.dtype)
         raise TypeError(
             f"step: gave logits of {came}, wanted a floating tensor"
         )

@@ -42,10 +42,6 @@ def overlap(draft: Tensor, target: Tensor) -> Tensor:
 
     That is the sum of min(draft, target), or 1 minus the total variation between the two.
 
-    Args:
-        draft: probabilities that sum to 1 over the last axis.
-        target: likewise.
-
     >>> import torch
     >>> overlap(torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.4, 0.4, 0.2]))
     tensor(0.8000)
@@ -82,7 +78,6 @@ def verify(
         proposed: tokens that were drawn from the rows of `draft`, one after the other.
         draft: the probabilities that they were drawn from.
         target: the target's, in one row more: the last one follows all that was proposed.
-        generator: source of the random numbers.
 
     Returns:
         At least 1 token, and at most m + 1, distributed as if drawn from the target.
@@ -115,10 +110,8 @@ def speculate(
         draft: proposes, token by token.
         target: what is written is distributed as if this model had written it alone.
         tokens: the beginning, which is not returned.
-        eos_id: token that ends a text.
         max_len: most tokens that are written, the end counted.
         ahead: most tokens that are proposed for one pass; with 0 the target writes alone.
-        generator: source of the random numbers, where the probabilities are.
 
     >>> import torch
     >>> def count_down(tokens):
@@ -133,10 +126,8 @@ def speculate(
         guess = _proposed(
             draft, text, min(ahead, limit - begun - 1), eos_id, generator
         )
-        drafted, scored = (
-            draft(guess)[begun - 1 : -1],
-            target(guess)[begun - 1 :],
-        )
+        drafted = draft(guess)[begun - 1 : -1]
+        scored = target(guess)[begun - 1 :]
         new = verify(guess[begun:], drafted, scored, generator)
         passes += 1
         kept = len(new) - 1

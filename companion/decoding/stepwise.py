@@ -71,13 +71,7 @@ def sample(
     all four.
 
     Args:
-        step: as for `greedy`.
-        state: the state before the first step.
-        batch_size: number of sequences.
-        bos_id: token that every sequence starts from, where the first tensor of the state is; or
-            tokens (b,), which also say the device. It is not returned.
-        eos_id: token that ends a sequence.
-        max_len: most tokens a sequence may have, its end counted.
+        step: as for `greedy`, and so are the other arguments up to max_len.
         temperature: above 0; below 1 sharpens, above 1 flattens. Its limit at 0 is `greedy`.
         top_k: draw from that many most probable tokens (Fan et al., 2018); None means all.
         top_p: draw from the fewest tokens that have this probability together (Holtzman et al.,
@@ -85,9 +79,6 @@ def sample(
         min_p: draw from the tokens that are at least this many times as probable as the most
             probable one (Nguyen et al., 2025); None means all.
         generator: source of the random numbers, on the device of the logits.
-
-    Returns:
-        The sequences; one cut at `max_len` is marked as not finished.
 
     >>> def dice(tokens, state):
     ...     return torch.zeros(len(tokens), 7), state, None
@@ -103,9 +94,8 @@ def sample(
     def draw(logits: Tensor) -> Tensor:
         logits = logits.float()
         highest = logits.amax(-1, keepdim=True)
-        logits = (
-            logits - highest.where(highest > -math.inf, 0.0)
-        ) / temperature
+        highest = highest.where(highest > -math.inf, 0.0)
+        logits = (logits - highest) / temperature
         if top_k is not None:
             logits = keep_top_k(logits, top_k)
         if top_p is not None:
@@ -116,14 +106,8 @@ def sample(
         probabilities = logits.masked_fill(forbidden, 0.0).softmax(-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
-    return _write(
-        step,
-        state,
-        draw,
-        first_tokens(bos_id, batch_size, state),
-        eos_id,
-        max_len,
-    )
+    first = first_tokens(bos_id, batch_size, state)
+    return _write(step, state, draw, first, eos_id, max_len)
 
 
 def _write(
@@ -152,9 +136,8 @@ def _write(
             break
     stacked = torch.stack(tokens, 1)
     lengths = (stacked != eos_id).sum(1)
-    after_end = (
-        torch.arange(stacked.shape[1], device=last.device) > lengths[:, None]
-    )
+    places = torch.arange(stacked.shape[1], device=last.device)
+    after_end = places > lengths[:, None]
     chosen, log_probs = (
         torch.cat(parts, 1) for parts in zip(*scores, strict=True)
     )
@@ -172,6 +155,5 @@ def _scores(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Return the logits of one token a row, and what a softmax makes of them, (b, 1) each."""
     ids = tokens.to(logits.device).unsqueeze(1)
     dtype = torch.promote_types(logits.dtype, torch.float32)
-    return logits.gather(-1, ids), logits.log_softmax(-1, dtype=dtype).gather(
-        -1, ids
-    )
+    log_probs = logits.log_softmax(-1, dtype=dtype)
+    return logits.gather(-1, ids), log_probs.gather(-1, ids)

@@ -49,8 +49,6 @@ def allowed_words(mask: Tensor | None, weights: Tensor) -> Tensor:
     >>> allowed_words(None, torch.ones(2)).tolist()
     [True, True]
     """
-    return (
-        torch.ones_like(weights, dtype=torch.bool)
-        if mask is None
-        else mask.expand(weights.shape)
-    )
+    if mask is None:
+        return torch.ones_like(weights, dtype=torch.bool)
+    return mask.expand(weights.shape)

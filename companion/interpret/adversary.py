@@ -41,13 +41,9 @@ def adversarial_weights(
 
     Args:
         read: from weights to distributions (..., c), each row for itself.
-        weights: the model's own.
         mask: True = may attend; None allows all.
         bound: how far the output may move.
-        steps: updates of a search.
         starts: searches, each from other random weights.
-        learning_rate: of Adam, on the logits.
-        generator: where the random numbers come from.
 
     Returns:
         (..., k) weights that keep the bound; the model's own where none were found.
@@ -83,8 +79,5 @@ def adversarial_weights(
 
 def _softmax(logits: Tensor, words: Tensor) -> Tensor:
     """Return weights, zeros in a row without words."""
-    return (
-        logits.masked_fill(~words, -torch.inf)
-        .softmax(-1)
-        .masked_fill(~words, 0.0)
-    )
+    weights = logits.masked_fill(~words, -torch.inf).softmax(-1)
+    return weights.masked_fill(~words, 0.0)

@@ -50,10 +50,6 @@ def leave_one_out(
         (b, ..., k) total variation distance from the output for the whole sentence, one number a
         word; 0 at the padding.
 
-    Raises:
-        TypeError: `predict` gives no tensor of floating numbers.
-        ValueError: a sentence of one word.
-
     >>> def predict(tokens, lengths):  # the share of ones among the words
     ...     share = tokens.sum(-1) / lengths
     ...     return torch.stack((share, 1 - share), -1)
@@ -68,7 +64,6 @@ def leave_one_out(
         rest = tokens[:, positions != word]
         without = predict(rest, lengths - (lengths > word).to(lengths))
         padding = (lengths <= word).view(-1, *[1] * (whole.ndim - 2))
-        effects.append(
-            total_variation(whole, without).masked_fill(padding, 0.0)
-        )
+        moved = total_variation(whole, without)
+        effects.append(moved.masked_fill(padding, 0.0))
     return torch.stack(effects, -1)

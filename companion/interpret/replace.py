@@ -13,9 +13,6 @@ from companion.interpret._checks import allowed_words
 def top_places(weights: Tensor) -> Tensor:
     """Return the position of the largest weight; of equal weights the first counts.
 
-    Returns:
-        (...) positions.
-
     >>> top_places(torch.tensor([[0.2, 0.8], [0.9, 0.1]]))
     tensor([1, 0])
     """
@@ -36,10 +33,6 @@ def other_places(
 
     Args:
         mask: True = a word stands there; None allows all.
-        generator: where the random numbers come from.
-
-    Returns:
-        (...) positions.
 
     >>> other_places(torch.tensor([[0.2, 0.8], [0.9, 0.1]]))
     tensor([0, 1])
@@ -94,7 +87,6 @@ def permuted_weights(
 
     Args:
         mask: True = a word stands there; None allows all.
-        generator: where the random numbers come from.
 
     Returns:
         (..., k) the same weights in another order; what the mask forbids stays where it is.
@@ -103,16 +95,12 @@ def permuted_weights(
     tensor([0.2000, 0.3000, 0.5000])
     """
     words = allowed_words(mask, weights)
-    positions = torch.arange(weights.shape[-1]).expand(weights.shape)
     keys = torch.rand(weights.shape, generator=generator)
     # Words come first in both orders, so the n-th word gets the weight of the n-th one drawn.
     drawn = keys.masked_fill(~words, 2.0).argsort(dim=-1, stable=True)
-    in_order = positions.masked_fill(~words, weights.shape[-1]).argsort(
-        dim=-1, stable=True
-    )
-    return torch.empty_like(weights).scatter(
-        -1, in_order, weights.gather(-1, drawn)
-    )
+    in_order = (~words).long().argsort(dim=-1, stable=True)
+    dealt = weights.gather(-1, drawn)
+    return torch.empty_like(weights).scatter(-1, in_order, dealt)
 
 
 @contract(mask="booleans: ... k")
@@ -120,10 +108,6 @@ def uniform_weights(
     mask: Tensor, *, dtype: torch.dtype | None = None
 ) -> Tensor:
     """Give every word of a row the same weight.
-
-    Args:
-        mask: True = a word stands there.
-        dtype: of the weights; by default torch's.
 
     Returns:
         (..., k) weights that sum to 1, or zeros in a row without words.

@@ -23,14 +23,7 @@ Read = Callable[[Tensor], Tensor]
 
 
 def classifier_read(model: AttentionClassifier, encoded: Encoded) -> Read:
-    """Return what a classifier says as a function of its weights, for sentences that it has read.
-
-    Args:
-        model: the classifier.
-        encoded: from `model.encode`.
-
-    Returns:
-        A function from weights (b, k) to class probabilities (b, c).
+    """Return class probabilities (b, c) as a function of weights (b, k), for what a model has read.
 
     >>> from companion.models.classifier import ClassifierConfig
     >>> model = AttentionClassifier(ClassifierConfig(vocab_size=5, classes=2))
@@ -55,16 +48,14 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
     Returns:
         A function from weights (b, q, k) to probabilities of words (b, q, vocabulary), and the
         model's own weights.
-
-    Raises:
-        ValueError: the model has no attention.
     """
     layer = model.attention
     if layer is None:
         raise ValueError(
             "model: got one without attention, wanted one with weights"
         )
-    state = model.start(batch.source, batch.source_lengths)
+    source = batch.source, batch.source_lengths
+    state = model.start(*source)
     length = batch.target_in.shape[1]
     before, outputs, rows = [], [], []
     for word in range(length):
@@ -78,12 +69,9 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
         torch.stack(parts, 1).flatten(0, 1)
         for parts in zip(*before, strict=True)
     )
-    encoded = model.start(
-        batch.source, batch.source_lengths, beam_size=length
-    ).encoded
-    start = DecoderState(
-        encoded, recurrent, torch.stack(outputs, 1).flatten(0, 1)
-    )
+    encoded = model.start(*source, beam_size=length).encoded
+    output = torch.stack(outputs, 1).flatten(0, 1)
+    start = DecoderState(encoded, recurrent, output)
     tokens = batch.target_in.flatten()
 
     def read(weights: Tensor) -> Tensor:

@@ -17,21 +17,13 @@ def narrow(mask: Tensor | None, allowed: Tensor | None) -> Tensor | None:
     """Allow, of the keys that a mask allows, those that `allowed` does too; None allows all."""
     if mask is None or allowed is None:
         return allowed if mask is None else mask
-    return (
-        mask & allowed
-        if mask.dtype == torch.bool
-        else mask.where(allowed, -math.inf)
-    )
+    if mask.dtype == torch.bool:
+        return mask & allowed
+    return mask.where(allowed, -math.inf)
 
 
 def check_covers(name: str, mask: Tensor | None, k_len: int) -> None:
-    """Refuse a mask whose last axis does not count the keys; None passes.
-
-    Args:
-        name: of the argument.
-        mask: (..., k).
-        k_len: the number of keys.
-    """
+    """Refuse a mask (..., k) whose last axis does not count the keys; None passes."""
     if mask is not None and (mask.ndim == 0 or mask.shape[-1] != k_len):
         raise ValueError(
             f"{name}: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers every "

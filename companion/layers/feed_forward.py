@@ -54,16 +54,10 @@ class XIELU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute every feature by itself."""
-        p, n = (
-            F.softplus(self.positive),
-            self.slope + F.softplus(self.negative),
-        )
-        return (
-            torch.where(
-                x > 0, p * x.square(), n * (x.clamp(max=0).expm1() - x)
-            )
-            + self.slope * x
-        )
+        p = F.softplus(self.positive)
+        n = self.slope + F.softplus(self.negative)
+        below = n * (x.clamp(max=0).expm1() - x)
+        return torch.where(x > 0, p * x.square(), below) + self.slope * x
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -87,12 +81,8 @@ class FeedForward(nn.Module):
     where the other has two; two thirds of its hidden_dim make them equally large.
 
     Args:
-        embed_dim: width e of input and output.
-        hidden_dim: width between the projections.
         activation: "relu", "relu_squared", "gelu", "gelu_tanh" (the approximation in GPT-2),
             "gelu_quick", "silu", "sigmoid", or "xielu", which learns.
-        gated: multiply by a second projection.
-        bias: give the projections biases.
         dropout_p: dropout before the last projection.
 
     >>> feed_forward = FeedForward(embed_dim=3, hidden_dim=8, activation="silu", gated=True)

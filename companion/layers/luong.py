@@ -40,9 +40,6 @@ class LuongAttention(MemoryAttention):
       which gradients reach the prediction, and not normalised again: a row sums to less than 1.
 
     Args:
-        query_dim: width of a query s.
-        key_dim: width of a memory entry h.
-        score: "dot", "general" or "concat".
         hidden_dim: width of v in "concat" alone; None means query_dim.
         window: D, entries on either side of p; None means global attention.
         predictive: predict p (local-p), instead of taking the query's own position (local-m); this
@@ -119,15 +116,8 @@ class LuongAttention(MemoryAttention):
     ) -> Tensor:
         """Predict where in the memory to look: p = S * sigmoid(v . tanh(s W)) (local-p).
 
-        Args:
-            query: (b, q, query_dim).
-            lengths: lengths S of the memories, broadcast to (b, q).
-
         Returns:
             (b, q) positions from 0 to S, in at least float32.
-
-        Raises:
-            TypeError: the layer does not predict.
         """
         if self.place_weight is None or self.place_vector is None:
             raise TypeError(
@@ -135,9 +125,8 @@ class LuongAttention(MemoryAttention):
             )
         logit = torch.tanh(query @ self.place_weight) @ self.place_vector
         # bfloat16 cannot tell the positions 256 and 257 apart.
-        return lengths * torch.sigmoid(
-            logit.to(torch.promote_types(logit.dtype, torch.float32))
-        )
+        wide = torch.promote_types(logit.dtype, torch.float32)
+        return lengths * torch.sigmoid(logit.to(wide))
 
     @contract(
         matching="first_weight", query="b q query_dim", keys="b k projected_dim", memory="b k v",
@@ -153,49 +142,31 @@ class LuongAttention(MemoryAttention):
         offset: int | Tensor = 0,
         need_weights: bool = False,
     ) -> Tensor | Attended:
-        """Blend the memory, or a window of it, for every query.
+        """Blend the memory, or a window of it, for every query, as `MemoryAttention.forward` does.
 
         Args:
-            query: what is looked for.
-            keys: what `project` made of the memory, once a sentence.
-            memory: what is blended.
-            mask: boolean, True = may attend; or added to the scores.
             offset: position of the first query in its sequence, a number or one a sentence; a
                 decoder that goes word by word gives the number of words before. Only local-m reads
                 it.
-            need_weights: also return the weights.
-
-        Returns:
-            (b, q, v) contexts; with `need_weights`, `Attended`: the contexts, and the weights
-            (b, q, k).
         """
         scores = self.score(query, keys)
         if self.window is None:
             weights = masked_softmax(scores, mask)
         elif self.place_weight is None:
-            q_len, k_len = scores.shape[-2:]
+            (q_len, k_len), w = scores.shape[-2:], self.window
             near = sliding_window_mask(
-                q_len,
-                k_len,
-                left=self.window,
-                right=self.window,
-                offset=offset,
-                like=scores,
+                q_len, k_len, left=w, right=w, offset=offset, like=scores
             )
             weights = masked_softmax(scores, narrow(mask, near))
         else:
             position = self.aligned_position(query, _lengths(scores, mask))
-            distance = (
-                torch.arange(keys.shape[-2], device=keys.device)
-                - position[..., None]
-            )
-            weights = masked_softmax(
-                scores, narrow(mask, distance.abs() <= self.window)
-            )
+            places = torch.arange(keys.shape[-2], device=keys.device)
+            distance = places - position[..., None]
+            near = distance.abs() <= self.window
+            weights = masked_softmax(scores, narrow(mask, near))
             sigma = self.window / 2
-            weights = weights * torch.exp(
-                -distance.square() / (2 * sigma**2)
-            ).to(weights.dtype)
+            bell = torch.exp(-distance.square() / (2 * sigma**2))
+            weights = weights * bell.to(weights.dtype)
         context = attend(weights, memory)
         return Attended(context, weights) if need_weights else context
 

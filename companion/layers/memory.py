@@ -19,8 +19,6 @@ class MemoryAttention(nn.Module):
     A subclass says what it makes of the memory, once a sentence, and how it scores that.
 
     Args:
-        query_dim: width of a query s.
-        key_dim: width of a memory entry h.
         projected_dim: width of what `project` returns.
     """
 
@@ -28,11 +26,9 @@ class MemoryAttention(nn.Module):
         self, query_dim: int, key_dim: int, projected_dim: int
     ) -> None:
         super().__init__()
-        self.query_dim, self.key_dim, self.projected_dim = (
-            query_dim,
-            key_dim,
-            projected_dim,
-        )
+        self.query_dim = query_dim
+        self.key_dim = key_dim
+        self.projected_dim = projected_dim
 
     def project(self, memory: Tensor) -> Tensor:
         """Make of the memory (b, k, key_dim) what queries are compared with."""
@@ -80,6 +76,5 @@ class MemoryAttention(nn.Module):
 
 def draw_weight(*shape: int) -> nn.Parameter:
     """Draw a weight uniformly within 1 / sqrt(rows), as torch's linear layer does."""
-    return nn.Parameter(
-        torch.empty(shape).uniform_(-1, 1) / math.sqrt(shape[0])
-    )
+    uniform = torch.empty(shape).uniform_(-1, 1)
+    return nn.Parameter(uniform / math.sqrt(shape[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -28,12 +29,7 @@ Rotary = Callable[[Tensor, Tensor], Tensor]
 
 
 class ProjectedMemory(NamedTuple):
-    """Keys and values of a memory, projected once for all the queries that will look at it.
-
-    Attributes:
-        key: (b, g, k, d).
-        value: (b, g, k, d).
-    """
+    """Keys and values (b, g, k, d) of a memory, projected once for all queries that look at it."""
 
     key: Tensor
     value: Tensor
@@ -57,7 +53,6 @@ class MultiHeadAttention(nn.Module):
         head_dim: width d of a head; None means e / h.
         key_dim: width of a key before its projection; None means e.
         value_dim: width of a value before its projection; None means e.
-        bias: give the four projections biases.
         dropout_p: probability of dropping a weight in training.
         qk_norm: divide every head of queries and keys by its root mean square and multiply it by
             learned gains, (d,) for each of the two (Henry et al., 2020), before the rotation, as
@@ -75,9 +70,6 @@ class MultiHeadAttention(nn.Module):
             enable_gqa, dropout_p, softcap and sinks that are in use, no others. Where weights are
             wanted, `attention_with_weights` stands in for the default; another function is told
             need_weights=True and returns both.
-
-    Raises:
-        ValueError: a number out of range, or one that does not divide another.
 
     >>> import torch
     >>> attention = MultiHeadAttention(embed_dim=12, num_heads=6, num_kv_heads=3)
@@ -121,29 +113,21 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(
                 f"num_kv_heads: got {num_kv_heads}, wanted a divisor of num_heads, {num_heads}"
             )
-        self.dropout_p, self.softcap, self.attention_fn = (
-            dropout_p,
-            softcap,
-            attention_fn,
-        )
+        self.dropout_p = dropout_p
+        self.softcap = softcap
+        self.attention_fn = attention_fn
         self.rotary = _rotary(rotary, self.head_dim)
         self.window = _window(window)
 
-        self.query_proj = nn.Linear(embed_dim, num_heads * self.head_dim, bias)
-        self.key_proj = nn.Linear(
-            self.key_dim, self.num_kv_heads * self.head_dim, bias
-        )
-        self.value_proj = nn.Linear(
-            self.value_dim, self.num_kv_heads * self.head_dim, bias
-        )
-        self.output_proj = nn.Linear(
-            num_heads * self.head_dim, embed_dim, bias
-        )
-        self.query_norm = (
+        width = num_heads * self.head_dim
+        kv_width = self.num_kv_heads * self.head_dim
+        self.query_proj = nn.Linear(embed_dim, width, bias)
+        self.key_proj = nn.Linear(self.key_dim, kv_width, bias)
+        self.value_proj = nn.Linear(self.value_dim, kv_width, bias)
+        self.output_proj = nn.Linear(width, embed_dim, bias)
+        self.query_norm, self.key_norm = (
             nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
-        )
-        self.key_norm = (
-            nn.RMSNorm(self.head_dim, eps=1e-6) if qk_norm else None
+            for _ in range(2)
         )
         self.sinks = nn.Parameter(torch.zeros(num_heads)) if sinks else None
 
@@ -220,10 +204,6 @@ class MultiHeadAttention(nn.Module):
             (b, q, e); with `need_weights`, `Attended`: the output, and the weights (b, h, q, k),
             before dropout. Those of a cache with a window are in the order of its
             `key_positions`.
-
-        Raises:
-            ValueError: a cache beside a key, a cache that is full or keeps fewer tokens than the
-                window, or lengths without a cache.
         """
         if cache is not None:
             self._check_cache(cache, query, key, is_causal)
@@ -291,14 +271,9 @@ class MultiHeadAttention(nn.Module):
                     raise ValueError(
                         f"{name}: got shape {shape}, wanted (..., g, k, d) {wanted}"
                     )
-        memory = (
-            query
-            if key is None
-            else key.key
-            if isinstance(key, ProjectedMemory)
-            else key
-        )
-        k_len = memory.shape[-2] + (0 if cache is None else cache.length)
+        keys = key.key if isinstance(key, ProjectedMemory) else key
+        k_len = (query if keys is None else keys).shape[-2]
+        k_len += 0 if cache is None else cache.length
         check_covers("attn_mask", attn_mask, k_len)
 
     def _check_cache(
@@ -319,25 +294,17 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(
                 f"query: got shape {shape}, wanted (b, q, embed_dim) with a cache"
             )
-        shape = (
-            cache.batch_size,
-            cache.num_kv_heads,
-            cache.head_dim,
-            cache.value_dim,
+        sizes = attrgetter(
+            "batch_size", "num_kv_heads", "head_dim", "value_dim"
         )
-        wanted = (
-            query.shape[0],
-            self.num_kv_heads,
-            self.head_dim,
-            self.head_dim,
-        )
+        shape, d = sizes(cache), self.head_dim
+        wanted = query.shape[0], self.num_kv_heads, d, d
         if shape != wanted:
             raise ValueError(
                 f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's"
             )
-        if cache.dtype != query.dtype and not torch.is_autocast_enabled(
-            cache.device.type
-        ):
+        autocast = torch.is_autocast_enabled(cache.device.type)
+        if cache.dtype != query.dtype and not autocast:
             raise TypeError(
                 f"cache: got dtype {cache.dtype}, wanted {query.dtype}, query's"
             )
@@ -394,9 +361,8 @@ class MultiHeadAttention(nn.Module):
         if is_causal:
             return attn_mask, _causal(offset, k_len)
         if cache is not None and isinstance(cache.offset, Tensor):
-            return narrow(
-                attn_mask, padding_mask(cache.lengths[:, None], k_len)
-            ), {}
+            real = padding_mask(cache.lengths[:, None], k_len)
+            return narrow(attn_mask, real), {}
         return attn_mask, {}
 
     def _with_weights(self) -> Callable[..., Any]:
@@ -413,11 +379,7 @@ class MultiHeadAttention(nn.Module):
             "softcap": self.softcap,
             "sinks": self.sinks,
         }
-        return {
-            name: option
-            for name, option in options.items()
-            if option is not None
-        }
+        return {k: v for k, v in options.items() if v is not None}
 
 
 def _causal(offset: int | Tensor, k_len: int) -> dict[str, Any]:
@@ -479,11 +441,7 @@ def _rotary(rotary: Rotary | bool | None, head_dim: int) -> Rotary | None:
 
 def _window(window: int | tuple[int, int] | None) -> tuple[int, int] | None:
     """Return how many keys a query may attend to before and after its own position."""
-    pair = (
-        window
-        if window is None or isinstance(window, tuple)
-        else (window - 1, 0)
-    )
+    pair = window if isinstance(window, tuple | None) else (window - 1, 0)
     if pair is not None and min(pair) < 0:
         raise ValueError(
             f"window: got {window}, wanted at least 1, or a pair from 0 on"

@@ -39,7 +39,6 @@ def weights_of(layer: nn.GRU | nn.LSTM, suffix: str = "") -> list[Tensor]:
     """Return a layer's matrices for its inputs and its states, then the biases of both.
 
     Args:
-        layer: with one layer and biases.
         suffix: "" for the forward direction, "_reverse" for the other.
 
     >>> [tuple(weight.shape) for weight in weights_of(nn.GRU(3, 5))]
@@ -87,18 +86,8 @@ def _read_padded(
 def _run(layer: nn.GRU, suffix: str, inputs: Tensor) -> Tensor:
     """Run one direction of a layer over all positions, from the first to the last."""
     start = inputs.new_zeros(1, inputs.shape[0], layer.hidden_size)
-    states: Tensor
-    states, _ = torch.gru(
-        inputs,
-        start,
-        weights_of(layer, suffix),
-        True,
-        1,
-        0.0,
-        layer.training,
-        False,
-        True,
-    )
+    options = True, 1, 0.0, layer.training, False, True
+    states, _ = torch.gru(inputs, start, weights_of(layer, suffix), *options)
     return states
 
 

@@ -18,21 +18,14 @@ def library_like(like: Array | None, offset: Any = 0) -> tuple[Any, Any, Any]:
     >>> library_like(np.ones(1, dtype=np.float32))[1:]
     ('cpu', dtype('float32'))
     """
-    given: Any = (
-        like
-        if like is not None
-        else None
-        if isinstance(offset, Integral)
-        else offset
-    )
+    given: Any = like
+    if like is None and not isinstance(offset, Integral):
+        given = offset
     xp = numpy_namespace() if given is None else namespace(given)
     device = None if given is None else device_of(given)
     floating = given is not None and xp.isdtype(given.dtype, "real floating")
-    return (
-        xp,
-        device,
-        given.dtype if floating else xp.empty(0, device=device).dtype,
-    )
+    dtype = given.dtype if floating else xp.empty(0, device=device).dtype
+    return xp, device, dtype
 
 
 def positions_from(offset: Any, length: int, xp: Any, device: Any) -> Any:

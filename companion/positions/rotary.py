@@ -34,7 +34,6 @@ def rotary_frequencies(
     """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
-        width: number of features to rotate.
         base: ratio of the highest frequency to the one that would follow the last.
         scaling: a `Linear`, `Dynamic`, `Yarn` or `Llama3` of `companion.positions`, for sequences
             longer than those of the training; None means base^(-2 i / width) as it is.
@@ -101,9 +100,6 @@ def rotate(
         taken in float64 (float32 where the device has no wider): up to position 10^6 they are
         right to 1e-9, and add nothing to the rounding of a float32 x.
 
-    Raises:
-        ValueError: an odd d without frequencies, or frequencies for more than d features.
-
     >>> import numpy as np
     >>> rotate(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, np.pi / 2])).round(3)
     array([[1., 0.],
@@ -140,11 +136,10 @@ def _frequencies_like(xp: Any, x: Array, frequencies: Any | None) -> Any:
     if frequencies is None:
         return rotary_frequencies(x.shape[-1], like=x)
     device = device_of(x)
+    dtype = angle_dtype(xp, device)
     if is_numpy(frequencies):
-        return xp.asarray(
-            frequencies, dtype=angle_dtype(xp, device), device=device
-        )
-    return cast(frequencies, angle_dtype(xp, device))
+        return xp.asarray(frequencies, dtype=dtype, device=device)
+    return cast(frequencies, dtype)
 
 
 def _beside_heads(xp: Any, positions: Array, x: Array) -> Any:

@@ -21,9 +21,6 @@ from companion.contracts import contract
 class Linear:
     """Position interpolation: all frequencies over a factor (Chen et al., 2023).
 
-    Attributes:
-        factor: by how much the context grows, at least 1.
-
     >>> import numpy as np
     >>> Linear(factor=4.0).rescale(np.array([1.0, 0.1]), base=100.0)
     array([0.25 , 0.025])
@@ -48,7 +45,6 @@ class Dynamic:
     Attributes:
         factor: the stretch is factor * length / original_length - (factor - 1); 1 gives the
             ratio of the lengths, as the paper has it.
-        original_length: length that the model was trained on.
         length: length of the present sequence, cached keys included.
 
     >>> import numpy as np
@@ -81,8 +77,6 @@ class Yarn:
     high_freq_factor=32.
 
     Attributes:
-        factor: by how much the context grows, at least 1.
-        original_length: length that the model was trained on.
         beta_fast: rotations from which a frequency is kept, more than beta_slow.
         beta_slow: rotations up to which it is divided by the factor.
         truncate: begin and end the ramp at whole indices, as most models do.
@@ -100,7 +94,7 @@ class Yarn:
     mscale: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_above(self.beta_slow, beta_fast=self.beta_fast)
+        _check_above(self.beta_slow, "beta_fast", self.beta_fast)
 
     @property
     def attention_factor(self) -> float:
@@ -145,7 +139,6 @@ class Llama3:
         factor: by how much the lowest frequencies are divided, at least 1.
         low_freq_factor: rotations up to which a frequency is divided by the whole factor.
         high_freq_factor: rotations from which it is kept, more than low_freq_factor.
-        original_length: length that the model was trained on.
 
     >>> import numpy as np
     >>> Llama3().rescale(np.array([1.0, 1e-6]), base=500_000.0)
@@ -160,7 +153,7 @@ class Llama3:
 
     def __post_init__(self) -> None:
         _check_above(
-            self.low_freq_factor, high_freq_factor=self.high_freq_factor
+            self.low_freq_factor, "high_freq_factor", self.high_freq_factor
         )
 
     def rescale(self, frequencies: ArrayT, base: float) -> ArrayT:
@@ -190,9 +183,8 @@ def _indices(frequencies: Any) -> Any:
     )
 
 
-def _check_above(bound: float, **numbers: float) -> None:
-    for name, number in numbers.items():
-        if not number > bound:
-            raise ValueError(
-                f"{name}: got {number}, wanted a number above {bound}"
-            )
+def _check_above(bound: float, name: str, number: float) -> None:
+    if not number > bound:
+        raise ValueError(
+            f"{name}: got {number}, wanted a number above {bound}"
+        )

@@ -112,11 +112,7 @@ def costs(settings: Mapping[str, Trainable], seed: int, task: GrammarTask) -> di
 
 @torch.no_grad()
 def decode(model: TranslationModel, batch: Batch) -> object:
-    """Write the right words of a batch one after the other, as a decoder writes its own.
-
-    Returns:
-        What the model carries from the last word to the next.
-    """
+    """Write the right words of a batch one after the other, as a decoder writes its own."""
     state = model.start(batch.source, batch.source_lengths, max_len=batch.target_in.shape[1])
     for tokens in batch.target_in.unbind(1):
         _, state, _ = model.step(tokens, state)
@@ -153,11 +149,7 @@ def all_costs(seed: int) -> dict[str, float]:
 
 @cache
 def recorded() -> dict[str, Measure]:
-    """Return the exact match and BLEU of what the other study trained.
-
-    Raises:
-        ValueError: it trained with other settings, sentences or seeds.
-    """
+    """Return the exact match and BLEU of what the other study trained."""
     study = load_result(RECORDED)
     for arm, setting in reported().items():
         wanted = json.loads(json.dumps({"setting": setting, "task": TASK}, default=vars))

@@ -67,9 +67,6 @@ def loss_on_new_sentences(setting: Setting, task: GrammarTask, seed: int) -> dic
     """Train on sentences of which none comes twice; return the mean loss of the last 50 batches.
 
     Every batch is scored before the model learns from it, so this is a loss on new sentences.
-
-    Raises:
-        ValueError: the training sentences are too few for that.
     """
     pairs = corpus(task, seed)
     if setting.steps * setting.batch_size > len(pairs.train):
@@ -85,11 +82,7 @@ def trained_here() -> dict[str, FedSetting]:
 
 @cache
 def recorded() -> dict[str, Measure]:
-    """Return what other studies measured of dot attention.
-
-    Raises:
-        ValueError: one trained it with other settings, sentences or seeds.
-    """
+    """Return what other studies measured of dot attention."""
     wanted = json.loads(json.dumps({"setting": reported()["dot"], "task": TASK}, default=vars))
     measures: dict[str, Measure] = {}
     for start, name in RECORDED.items():

@@ -39,8 +39,6 @@ class Growth:
     """A layer of self-attention without a mask, and what stands beside it in a Transformer.
 
     Attributes:
-        embed_dim: width e.
-        num_heads: heads h.
         window: keys on either side in the window.
         lengths: tokens, each twice the one before.
         fitted_from: the least length from which exponents are fitted.
@@ -65,10 +63,6 @@ class Writing:
     """A language model that is trained, and that writes.
 
     Attributes:
-        embed_dim: width e.
-        num_heads: heads.
-        num_layers: blocks.
-        vocab_size: words.
         batch_sizes: sequences that are written side by side.
         contexts: tokens in the cache, by the most sequences that are tried with so many.
         train_batch: sequences of a training step.

@@ -260,9 +260,6 @@ def most_probable(
     need not be followed. All others are.
 
     Args:
-        model: in evaluation mode.
-        prompt: ids to go on from.
-        eos_id: token that ends a sentence.
         limit: most tokens, the end included.
         at_least: log-probability of some continuation.
 

@@ -120,8 +120,6 @@ def wiped(images: Tensor, mean: Tensor, ranks: Tensor) -> Tensor:
     """Put the mean training picture where a picture's patches rank highest.
 
     Args:
-        images: (b, 1, 8, 8).
-        mean: (1, 8, 8).
         ranks: (b, 16), one a patch; the largest `WIPED` are wiped out.
     """
     highest = ranks.topk(WIPED, -1).indices

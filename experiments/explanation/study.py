@@ -204,11 +204,6 @@ def replaced(
     """Erase, permute and level the weights; return what flips, and how far outputs move.
 
     Args:
-        read: what the model says as a function of its weights.
-        own: (..., k) its weights.
-        mask: (..., k), True where a word stands.
-        seed: of the random numbers.
-        tests: how often to permute.
         counts: (...) booleans, True for the rows that count; None counts all.
     """
     generator = Generator().manual_seed(seed)
@@ -357,13 +352,7 @@ def error_rate(scores: Tensor, pairs: Sequence[Pair]) -> float:
 
 
 def by_place(flips: Tensor, own: Tensor, pairs: Sequence[Pair]) -> dict[str, float]:
-    """Sort what flips without the largest weight: by whether that hits a gold link, and by class.
-
-    Args:
-        flips: (b, q) booleans.
-        own: (b, q, k) weights.
-        pairs: with gold links and word classes.
-    """
+    """Sort what flips without the largest weight: by whether it hits a gold link, and by class."""
     kinds: defaultdict[str, list[bool]] = defaultdict(list)
     for row, (links, pair) in enumerate(zip(links_of(own, pairs), pairs, strict=True)):
         for i, j in links:

@@ -223,13 +223,7 @@ def examined(models: Readers, task: Task, seeds: Sequence[int]) -> Runs:
 
 
 def accuracies(logits: Tensor, answers: Tensor, asked: Tensor) -> list[float]:
-    """Return the share of right answers at the asked positions in %, one a seed.
-
-    Args:
-        logits: (s, b, n, c).
-        answers: (s, b, n).
-        asked: (s, b, n).
-    """
+    """Return the share of right answers at the asked positions in %, one a seed."""
     right = (logits.argmax(-1) == answers) & asked
     shares: list[float] = (100 * right.sum((1, 2)).double() / asked.sum((1, 2))).tolist()
     return shares

@@ -182,10 +182,6 @@ def looked_at(weights: Tensor, pointers: Tensor) -> Tensor:
 
     Only positions count whose pointers lead to m different positions. Elsewhere one weight would
     count for two questions.
-
-    Args:
-        weights: (b, h, q, k).
-        pointers: (b, q, m), of the questions that are asked.
     """
     each = weights.take_along_dim(pointers[:, None], dim=-1).double()  # (b, h, q, m)
     apart = (pointers.sort(-1).values.diff() > 0).all(-1)  # (b, q)

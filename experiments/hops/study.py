@@ -153,13 +153,7 @@ def outcome(setting: Setting, room: Room, seed: int) -> dict[str, float]:
 
 
 def looks(model: Follower, features: Tensor, notes: Tensor) -> dict[str, float]:
-    """Return the mean weight that each layer puts on whom the notes name after one and two steps.
-
-    Args:
-        model: the layers.
-        features: (b, n, e).
-        notes: (b, n).
-    """
+    """Return the mean weight of each layer on whom the notes name after one and two steps."""
     named = {1: notes, 2: notes.take_along_dim(notes, -1)}
     return {
         f"looks/{layer}/{step}": float(weights.take_along_dim(to[..., None], -1).double().mean())

@@ -167,11 +167,6 @@ class _Numbered:
 def looked_at(model: LanguageModel, sequences: Tensor, lengths: Tensor) -> dict[str, float]:
     """Measure accuracy in percent, and the best heads' mean weight where it would be of use.
 
-    Args:
-        model: the model.
-        sequences: (b, n).
-        lengths: (b,) of their blocks.
-
     Returns:
         "accuracy"; "previous", the weight of a first-layer head on the previous position; and
         "induction", that of a last-layer head on the positions after all earlier occurrences of its
@@ -189,11 +184,6 @@ def looked_at(model: LanguageModel, sequences: Tensor, lengths: Tensor) -> dict[
 @torch.no_grad()
 def head_scores(model: LanguageModel, sequences: Tensor, lengths: Tensor) -> dict[str, list[float]]:
     """Return the mean weight of every head where it would be of use, from the second copy on.
-
-    Args:
-        model: the model.
-        sequences: (b, n).
-        lengths: (b,) of their blocks.
 
     Returns:
         "previous" of the first layer's heads, on the previous position; of the last layer's heads
@@ -274,15 +264,7 @@ def _changed(attention: MultiHeadAttention, change: Callable[[Tensor], Tensor]) 
 def without_heads(
     model: LanguageModel, sequences: Tensor, lengths: Tensor, layer: int, heads: Collection[int]
 ) -> list[tuple[float, float]]:
-    """Return what is predicted when some heads of a layer always give their mean output.
-
-    Args:
-        model: the model.
-        sequences: (b, n), over which, and over whose positions, the mean is taken.
-        lengths: (b,) of their blocks.
-        layer: which layer.
-        heads: which of its heads.
-    """
+    """Return what is predicted when some heads of a layer always give their mean output."""
 
     def mean_instead(output: Tensor) -> Tensor:
         mean = output.mean((0, 2), keepdim=True).expand_as(output)
@@ -300,10 +282,6 @@ def without_positions(
     """Return what is predicted when one layer may not look at some positions of every query.
 
     Args:
-        model: the model.
-        sequences: (b, n).
-        lengths: (b,) of their blocks.
-        layer: which layer.
         what: "previous" forbids the previous position; "after" those after every earlier
             occurrence.
     """

@@ -112,12 +112,6 @@ def attention(query: Tensor, key: Tensor, value: Tensor, setting: Setting) -> Te
     """Attend in the type and with the steps of a setting; take and return float32.
 
     A rounding on the way forwards rounds the gradient on its way back, in the same place.
-
-    Args:
-        query: (q, d), scaled.
-        key: (k, d).
-        value: (k, v).
-        setting: has a type, and says how the softmax is computed.
     """
     q, k, v = (x.to(TYPES[setting.kind]) for x in (query, key, value))
     if setting.steps_in == "wide":

@@ -96,9 +96,6 @@ def stepwise(
     does not depend on which of them does.
 
     Args:
-        query: (q, d), scaled.
-        key: (k, d).
-        value: (k, v).
         safe: subtract the largest score first; the textbook's formula does not.
         running: add the denominator up key by key, each partial sum rounded.
     """

@@ -34,10 +34,7 @@ class Size:
     """Sentences and models: random words, for neither time depends on which words they are.
 
     Attributes:
-        sentences: in a batch.
         length: words of every source and every target.
-        words: in each vocabulary.
-        embed_dim: width of the Transformer.
         state: of the recurrent translator, so chosen that it has about as many weights.
     """
 

@@ -83,11 +83,7 @@ def _by_length(pairs: list[Pair]) -> dict[str, list[Pair]]:
 
 
 def kinds(counts: Callable[[], Mapping[str, int]]) -> Kinds:
-    """Return the kinds of measures.
-
-    Args:
-        counts: gives the number of sentences in every test set.
-    """
+    """Return the kinds of measures, by the numbers of sentences in the test sets."""
 
     def of_sentences(name: str) -> NumberKind:
         _, what, where = name.split("/")

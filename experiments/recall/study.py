@@ -77,12 +77,7 @@ KEPT = 4.0
 
 
 class Recaller(nn.Module):
-    """Every position reads its token and the one before; one mixer looks back; logits of values.
-
-    Args:
-        mixer: how to look back.
-        task: gives the numbers of keys and values.
-    """
+    """Every position reads its token and the one before; one mixer looks back; logits of values."""
 
     def __init__(self, mixer: Mixer, task: Task) -> None:
         super().__init__()
@@ -122,9 +117,6 @@ def mixed_by(
         mixer: "softmax" and "window" attend; "features" is linear attention with elu + 1 and a
             divisor; the rest have queries and keys of length 1 and add ("sum"), add and forget
             ("decay"), or write by the delta rule ("delta").
-        query: (b, n, d).
-        key: (b, n, d).
-        value: (b, n, v).
         gate: (b, n), what "decay" keeps and "delta" writes.
     """
     if mixer == "softmax":

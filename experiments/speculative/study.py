@@ -30,13 +30,7 @@ AHEADS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Task:
-    """What the model and the table read, and how much is written.
-
-    Attributes:
-        read: what the model reads.
-        samples: how many sentences are written at every number of words ahead.
-        unseen: what a pair of words counts that never occurred.
-    """
+    """What the model and the table read, and how much is written."""
 
     read: decoding.Task = field(default_factory=decoding.Task)
     samples: int = 150
@@ -51,8 +45,6 @@ def pair_table(sentences: Iterable[Sequence[int]], size: int, unseen: float) -> 
     """Return how probable each word is after each other one, (before, after).
 
     Args:
-        sentences: ids, the marks of beginning and end included.
-        size: of the vocabulary.
         unseen: what a pair counts that never occurred.
     """
     counts = torch.full((size, size), unseen, dtype=torch.float64)
@@ -82,14 +74,7 @@ def score_of(model: LanguageModel) -> Score:
 def measured(
     written: Sequence[Speculated], draft: Score, target: Score, bos: int
 ) -> dict[str, float]:
-    """Return what was kept of what was checked, in percent, and how many words a pass gave.
-
-    Args:
-        written: the sentences.
-        draft: what proposed.
-        target: what checked.
-        bos: the mark with which they begin.
-    """
+    """Return what was kept of what was checked, in percent, and how many words a pass gave."""
     origins = [origin for one in written for origin in one.origins]
     checked = len(origins) - origins.count("added")
     shared = []
