@@ -29,6 +29,7 @@ def short_convolution(
 
     Args:
         weight: w numbers a channel; the last one is for the present input.
+        bias: a number a channel, added to its outputs.
         state: the w - 1 inputs before x, the newest last; None means that the text begins here,
             after zeros.
 

@@ -47,7 +47,7 @@ def differential_attention(
     """Subtract one softmax from another, and blend the values by the difference (Ye et al., 2024).
 
     (softmax(Q1 K1^T) - factor softmax(Q2 K2^T)) V, each scaled. Half precision accumulates in
-    float32. Other arguments are as in `scaled_dot_product_attention`.
+    float32.
 
     Args:
         query: Q1.
@@ -56,6 +56,11 @@ def differential_attention(
         other_key: K2.
         value: V, which both softmaxes blend; the paper's has v = 2 d.
         factor: the paper's lambda, one number or one a head, (h,); `differential_factor` learns it.
+        attn_mask: boolean, True = may attend, or floating, added to the scores of both.
+        is_causal: allow key j for query i only if j <= i + offset, on top of `attn_mask`.
+        scale: factor on the dot products; None means 1 / sqrt(d).
+        enable_gqa: let h / g consecutive query heads share a key head.
+        offset: keys before the first query, a number or one a sequence, (b,).
 
     Returns:
         (..., h, q, v). A query that may attend to no key gets zeros.
@@ -183,7 +188,9 @@ def headwise_norm(x: ArrayT, initial: float, *, eps: float = 1e-5) -> ArrayT:
     """Bring every head's output to the root mean square 1 - initial (Ye et al., 2024).
 
     Args:
+        x: outputs of the heads, each normalised on its own.
         initial: what the layer's factor begins with.
+        eps: added to the mean square.
 
     Returns:
         (..., v) in the dtype of x. Half precision is widened to float32 inside.

@@ -47,11 +47,13 @@ def sigmoid_decay(
 ) -> ArrayT:
     """Return exp(floor * sigmoid(exp(log_rate) * (x + bias))): a decay that exp(floor) bounds.
 
-    Recent layers of Kimi Delta Attention have it in place of `softplus_decay`, whose arguments it
-    takes. No product of c steps is then below exp(c * floor), so that kernels may divide one
-    product by another.
+    Recent layers of Kimi Delta Attention have it in place of `softplus_decay`. No product of c
+    steps is then below exp(c * floor), so that kernels may divide one product by another.
 
     Args:
+        x: what a token says about forgetting, (..., h) or (..., h, d).
+        log_rate: logarithm of a head's slope, (h,), or (h, 1) beside channels.
+        bias: added to x, (h,) or (h, d).
         floor: logarithm of the smallest decay.
 
     Returns:

@@ -101,6 +101,8 @@ def indexer_divergence(
     the weights are detached beforehand.
 
     Args:
+        weights: of the attention.
+        scores: of the indexer.
         mask: boolean, True = may attend, or floating, added to the scores: over which keys to
             compare, causal ones or those that `top_keys` has chosen. What it forbids counts on
             neither side.
@@ -147,11 +149,15 @@ def pool_blocks(
         key: keys, or vectors that are key and value at once, before they are rotated.
         gate: logits, such as a projection and a bias for each place in a block; None weighs all
             keys of a block alike.
+        size: keys a block.
         overlap: pool the first half of the channels of a block with the second half of the block
             after it, so that a pooled key comes from 2 * size keys.
 
     Returns:
         (..., k // size, d), or d / 2 channels with `overlap`.
+
+    Raises:
+        ValueError: `overlap` with an odd d.
 
     >>> import numpy as np
     >>> pool_blocks(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]]), size=2)
@@ -197,6 +203,10 @@ def block_maxima(scores: ArrayT, size: int) -> ArrayT:
 def complete_blocks(mask: ArrayT, size: int) -> ArrayT:
     """Allow a query the blocks of which it may see every key, so that a pooled key leaks nothing.
 
+    Args:
+        mask: True = may attend.
+        size: keys a block.
+
     Returns:
         Boolean mask (..., q, m), m being k // size: the unfinished last block is none.
 
@@ -216,7 +226,12 @@ def keys_of_blocks(blocks: ArrayT, k_len: int, size: int) -> ArrayT:
     """Allow a query all keys of its blocks, and none after the last block.
 
     Args:
+        blocks: True = may attend.
         k_len: number of keys; what a block has beyond them is left out.
+        size: keys a block.
+
+    Returns:
+        Boolean mask (..., q, k).
 
     >>> import numpy as np
     >>> keys_of_blocks(np.array([[False, True]]), 5, 2).astype(int)
@@ -245,6 +260,13 @@ def keys_of_top_blocks(
         scores: of the complete blocks, k // size.
         count: how many blocks a query may see at most.
         mask: True = may attend, such as a causal mask.
+        size: keys a block.
+
+    Returns:
+        Boolean mask (..., q, k).
+
+    Raises:
+        ValueError: scores for another number of blocks.
 
     >>> import numpy as np
     >>> from companion import causal_mask

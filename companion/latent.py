@@ -45,8 +45,7 @@ def latent_attention(
     """Unfold the keys and values of every head from a latent, and attend (DeepSeek-AI, 2024).
 
     A key has two parts. One unfolds from the latent and knows no position; the other is rotated by
-    its position, and all heads share it. Half precision accumulates in float32. Other
-    arguments are as in `scaled_dot_product_attention`.
+    its position, and all heads share it. Half precision accumulates in float32.
 
     Args:
         query: what meets the unfolded part of the keys.
@@ -55,7 +54,11 @@ def latent_attention(
         key_rotary: the part that all heads share, rotated by its positions already.
         key_weight: a matrix for each head, which unfolds its keys.
         value_weight: the same for its values.
+        attn_mask: boolean, True = may attend, or floating, added to the scores.
+        is_causal: allow key j for query i only if j <= i + offset, on top of `attn_mask`.
         scale: factor on the dot products; None means 1 / sqrt(d + r).
+        offset: keys before the first query, a number or one a sequence, (b,).
+        sinks: logits that join the denominators of their heads.
 
     Returns:
         (..., h, q, v). A query that may attend to no key gets zeros.

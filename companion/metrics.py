@@ -52,9 +52,17 @@ def _check_parallel(
 def bleu(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> float:
     """Score a corpus of token sequences by BLEU, computed by sacrebleu on the tokens as given.
 
+    Args:
+        hypotheses: token sequences that a model wrote.
+        references: one reference for each.
+
     Returns:
         Corpus BLEU between 0 and 100: 4-grams, exponential smoothing, no retokenising
         (Papineni et al., 2002; Post, 2018).
+
+    Raises:
+        TypeError: a sentence is a string, not its tokens.
+        ValueError: no sentences, or two numbers of them.
 
     >>> round(bleu([("la", "casa", "roja", ".")], [("la", "casa", "roja", ".")]), 6)
     100.0
@@ -76,6 +84,14 @@ def rouge(
     Each is the F-measure of what two token sequences share, in percent, as a mean over the
     summaries: single words, pairs of neighbours, and the longest common subsequence. Tokens are
     taken as given: nothing is stemmed, and punctuation counts.
+
+    Args:
+        hypotheses: token sequences that a model wrote.
+        references: one reference for each.
+
+    Raises:
+        TypeError: a sentence is a string, not its tokens.
+        ValueError: no sentences, or two numbers of them.
 
     >>> scores = rouge([("toral", "beat", "mikuno")], [("mikuno", "beat", "toral")])
     >>> {name: round(score, 1) for name, score in scores.items()}
@@ -109,6 +125,14 @@ def exact_match(
 ) -> float:
     """Return the percentage of token sequences that equal their reference.
 
+    Args:
+        hypotheses: token sequences that a model wrote.
+        references: one reference for each.
+
+    Raises:
+        TypeError: a sentence is a string, not its tokens.
+        ValueError: no sentences, or two numbers of them.
+
     >>> exact_match([("la", "casa"), ("el", "casa")], [("la", "casa"), ("la", "casa")])
     50.0
     """
@@ -129,9 +153,13 @@ def alignment_error_rate(
 
     Args:
         links: predicted (target index, source index) links, one collection a pair.
+        pairs: pairs with their gold links.
 
     Returns:
         The rate in percent: 0 is perfect.
+
+    Raises:
+        ValueError: no sentences, they differ in number, or there is nothing to compare.
 
     >>> from companion.data.pairs import Pair
     >>> pair = Pair(("red", "house"), ("casa", "roja"), frozenset({(0, 1), (1, 0)}))
@@ -163,9 +191,13 @@ def link_accuracy(
 
     Args:
         links: predicted (target index, source index) links, one collection a pair.
+        pairs: pairs with their gold links and word classes.
 
     Returns:
         For each word class, the percentage of right words and the number of words.
+
+    Raises:
+        ValueError: no sentences, they differ in number, or a pair has no word classes.
 
     >>> from companion.data.pairs import Pair
     >>> pair = Pair(("red", "house"), ("casa", "roja"), frozenset({(0, 1), (1, 0)}),

@@ -41,6 +41,7 @@ class TrainingConfig:
     """How to train.
 
     Attributes:
+        steps: number of updates.
         learning_rate: the highest learning rate, reached after the warm-up.
         warmup_steps: updates over which the rate grows linearly; a cosine to 0 follows.
         clip_norm: the gradient's norm is cut to this; None cuts nothing.
@@ -86,10 +87,17 @@ def train(
 
     Args:
         model: what is trained; it is left in evaluation mode.
+        batches: gives the batch of each step.
+        loss_fn: takes the model and a batch, gives a scalar.
+        config: how to train.
         checkpoint: a safetensors file. If it exists, training goes on from it and ends with the
             same weights, bit by bit, as if it had never stopped (same machine, versions and
             number of threads; random numbers from torch's CPU generator alone).
         checkpoint_every: updates between two writings of the checkpoint.
+        progress: show a bar when the output is a terminal.
+
+    Returns:
+        The loss of each of the `config.steps` updates, those before an interruption included.
 
     Raises:
         ValueError: the checkpoint was written for another configuration or model, or is no such

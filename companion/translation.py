@@ -81,6 +81,9 @@ class Translator:
     it was in.
 
     Args:
+        model: a trained model.
+        source_vocab: vocabulary of the source side.
+        target_vocab: vocabulary of the target side.
         copying: the model writes unknown words of the sentence itself, as `PointerGenerator` does;
             both vocabularies are equal.
     """
@@ -111,10 +114,15 @@ class Translator:
         """Translate sentences, in the order given.
 
         Args:
+            sentences: source words, at least one each.
             max_len: most words a translation may have.
             batch_size: sentences decoded together; sentences of similar length share a batch.
             beam_size: sequences that `companion.decoding.beam` keeps a sentence; 1 is greedy.
             length_penalty: how beams of unequal length compare; 0 by probability alone.
+
+        Raises:
+            TypeError: a sentence is a string, not its words.
+            ValueError: a sentence is empty.
         """
         for number, sentence in enumerate(
             [sentences] if isinstance(sentences, str) else sentences
@@ -146,8 +154,15 @@ class Translator:
     ) -> list[Tensor]:
         """Return the attention of every pair while the model reads its own right translation.
 
+        Args:
+            pairs: source and target words.
+            batch_size: pairs read together.
+
         Returns:
             (q, k) weights a pair: row i is the attention with which target word i is predicted.
+
+        Raises:
+            ValueError: the model has no attention.
         """
         done: dict[int, Tensor] = {}
         with _evaluating(self.model):
@@ -244,6 +259,12 @@ def replace_unknown(
     unknown: str = "<unk>",
 ) -> tuple[str, ...]:
     """Put, for every unknown word, the source word that has most attention (Jean et al., 2015).
+
+    Args:
+        words: q words that a model wrote.
+        source: the k words that it read.
+        weights: attention, as a `Translation` holds it.
+        unknown: what an unknown word is written as.
 
     >>> replace_unknown(("<unk>", "won"), ("toral", "won"), torch.tensor([[0.8, 0.2], [0.3, 0.7]]))
     ('toral', 'won')

@@ -31,6 +31,7 @@ class FastAlign:
     The authors' program can also put a Dirichlet prior on these; this class does not.
 
     Args:
+        null: probability of the null word.
         tension: what the tension is before training; 0 means that all positions are equal.
 
     >>> from companion.data.pairs import Pair
@@ -45,7 +46,15 @@ class FastAlign:
 
     @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> FastAlign:
-        """Learn from pairs by expectation-maximisation, starting from uniform probabilities."""
+        """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
+
+        Args:
+            pairs: sentence pairs; links are not read.
+            iterations: passes over the pairs.
+
+        Raises:
+            ValueError: no pairs.
+        """
         check_pairs(pairs)
         lexicon = self._lexicon = Lexicon(pairs, null_word=True)
         for _ in range(iterations):
@@ -63,14 +72,21 @@ class FastAlign:
         return self._lexicon.probability(source, target)
 
     def posteriors(self, pair: Pair) -> Shares:
-        """Return the probability that each target word comes from each source word."""
+        """Return the probability that each target word comes from each source word.
+
+        Returns:
+            (q, 1 + k), the null word's first.
+        """
         table = self._lexicon.table(pair)
         if not table.size:
             return table
         return normalized(self._prior(*table.shape) * table)
 
     def links(self, pair: Pair) -> Links:
-        """Link every target word to its most probable source word, as `best_links` says."""
+        """Link every target word to the source word that it most probably comes from.
+
+        Which of equally probable words is taken, and which word gets no link, `best_links` says.
+        """
         return best_links(self.posteriors(pair))
 
     def _prior(self, q_len: int, columns: int) -> Shares:

@@ -42,7 +42,15 @@ class HMMAligner:
     def fit(
         self, pairs: Sequence[Pair], *, iterations: int = 10
     ) -> HMMAligner:
-        """Learn from pairs by expectation-maximisation, starting from uniform probabilities."""
+        """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
+
+        Args:
+            pairs: sentence pairs; links are not read.
+            iterations: passes over the pairs.
+
+        Raises:
+            ValueError: no pairs.
+        """
         check_pairs(pairs)
         lexicon = self._lexicon = Lexicon(pairs, null_word=False)
         longest = max((group.shape[-1] for group in lexicon.groups), default=1)
@@ -74,7 +82,11 @@ class HMMAligner:
         return normalized(self._jumps[self._jump(k_len)])
 
     def posteriors(self, pair: Pair) -> Shares:
-        """Return the probability that each target word comes from each source word."""
+        """Return the probability that each target word comes from each source word.
+
+        Returns:
+            (q, 1 + k); the first column, the null word's, is 0.
+        """
         table = self._lexicon.table(pair)
         if not table.size:
             return table
@@ -86,7 +98,10 @@ class HMMAligner:
         return np.pad(shares[0] * known, ((0, 0), (1, 0)))
 
     def links(self, pair: Pair) -> Links:
-        """Link every target word to its most probable source word, as `best_links` says."""
+        """Link every target word to the source word that it most probably comes from.
+
+        Which of equally probable words is taken, and which word gets no link, `best_links` says.
+        """
         return best_links(self.posteriors(pair))
 
     def _jump(self, k_len: int) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ class Lexicon:
     operations: sentence pairs of one shape are read at once.
 
     Args:
+        pairs: sentence pairs, those with an empty side left out.
         null_word: whether every source sentence begins with the null word.
 
     Attributes:
@@ -67,7 +68,11 @@ class Lexicon:
         return np.array(rows, dtype=np.float64)
 
     def learn(self, shares: Sequence[NDArray[np.float64]]) -> None:
-        """Weigh each source word's translations by the shares of their links, (n, q, k) a group."""
+        """Take for each source word the target words that it was linked to, by how often.
+
+        Args:
+            shares: for each of `groups` the probability of every link, (n, q, k).
+        """
         counts = np.zeros_like(self.probabilities)
         for group, share in zip(self.groups, shares, strict=True):
             counts += np.bincount(group.ravel(), share.ravel(), len(counts))

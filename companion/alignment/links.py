@@ -22,7 +22,13 @@ word of its sentence, (q, 1 + k); a row of zeros for a word that nothing explain
 
 @contract(weights="numbers: q k", k=">= 1")
 def argmax_links(weights: Array) -> Links:
-    """Link every target word to the source word of its largest weight; of equal ones the first.
+    """Link every target word to the source word of its largest weight.
+
+    Args:
+        weights: attention weights, one row a target word.
+
+    Returns:
+        One (row, column) link a row; of equal weights the first counts.
 
     >>> import numpy as np
     >>> sorted(argmax_links(np.array([[0.1, 0.9], [0.8, 0.2]])))
@@ -35,6 +41,10 @@ def argmax_links(weights: Array) -> Links:
 @contract(q_len=">= 0", k_len=">= 1")
 def diagonal_links(q_len: int, k_len: int) -> Links:
     """Link every target word to the source word at the same relative position.
+
+    Args:
+        q_len: number of target words.
+        k_len: number of source words.
 
     >>> sorted(diagonal_links(3, 2))
     [(0, 0), (1, 1), (2, 1)]
@@ -49,6 +59,9 @@ def oracle_links(pair: Pair) -> Links:
 
     A sure link is taken before a possible one. This bounds what any aligner with one link a
     word can reach.
+
+    Args:
+        pair: a pair with gold links.
 
     >>> from companion.data.pairs import Pair
     >>> oracle_links(Pair(("he", "will", "go"), ("irá",), frozenset({(0, 2)}), frozenset({(0, 1)})))
@@ -66,6 +79,9 @@ def best_links(shares: Shares) -> Links:
     Of equally probable source words, such as two copies of one word, the nearest to the diagonal
     is taken. A word that the null word explains strictly better, or that nothing explains, gets no
     link.
+
+    Args:
+        shares: (q, 1 + k) probabilities, those of the null word first.
 
     >>> sorted(best_links(np.array([[0.0, 0.5, 0.5], [0.2, 0.4, 0.4], [0.6, 0.2, 0.2]])))
     [(0, 0), (1, 0)]

@@ -32,7 +32,15 @@ class IBMModel1:
 
     @contract(iterations=">= 1")
     def fit(self, pairs: Sequence[Pair], *, iterations: int = 10) -> IBMModel1:
-        """Learn from pairs by expectation-maximisation, starting from uniform probabilities."""
+        """Learn from pairs by expectation-maximisation, starting from uniform probabilities.
+
+        Args:
+            pairs: sentence pairs; links are not read.
+            iterations: passes over the pairs.
+
+        Raises:
+            ValueError: no pairs.
+        """
         check_pairs(pairs)
         self._probability = defaultdict(lambda: 1.0)
         for _ in range(iterations):
@@ -58,12 +66,19 @@ class IBMModel1:
         return self._probability.get((source, target), 0.0)
 
     def posteriors(self, pair: Pair) -> Shares:
-        """Return the probability that each target word comes from each source word."""
+        """Return the probability that each target word comes from each source word.
+
+        Returns:
+            (q, 1 + k), the null word's first.
+        """
         sources = (NULL_WORD, *pair.source)
         return normalized(
             [[self.probability(s, t) for s in sources] for t in pair.target]
         )
 
     def links(self, pair: Pair) -> Links:
-        """Link every target word to its most probable source word, as `best_links` says."""
+        """Link every target word to the source word that it most probably comes from.
+
+        Which of equally probable words is taken, and which word gets no link, `best_links` says.
+        """
         return best_links(self.posteriors(pair))

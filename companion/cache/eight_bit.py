@@ -16,7 +16,14 @@ class EightBitCache(EqualLengths):
     """Keep keys and values in eight bits a number, with one scale for each head of each token.
 
     A vector is divided by its scale, its largest number over 127, and rounded to whole numbers. So
-    no number is off by more than half a scale. The arguments are those of `KVCache`.
+    no number is off by more than half a scale.
+
+    Args:
+        batch_size: number of sequences b.
+        num_kv_heads: number of key and value heads g.
+        max_len: most tokens in a sequence.
+        head_dim: width d of a key and of a value.
+        dtype: of what goes in and comes out; None means torch's default.
 
     >>> cache = EightBitCache(batch_size=1, num_kv_heads=1, max_len=8, head_dim=3)
     >>> key = torch.tensor([[[[1.27, -0.404, 0.0]]]])
@@ -59,7 +66,14 @@ class EightBitCache(EqualLengths):
     def update(
         self, key: Tensor, value: Tensor, *, lengths: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Store the next tokens rounded, and return all of them as they were stored."""
+        """Store the next tokens rounded, and return all of them as they were stored.
+
+        Args:
+            lengths: None, as no sequence is padded.
+
+        Raises:
+            ValueError: more tokens than max_len.
+        """
         if self.length + key.shape[2] > self.max_len:
             raise ValueError(
                 f"key: got {key.shape[2]} tokens after {self.length}, "

@@ -10,7 +10,17 @@ class EqualLengths:
     """What attention asks of any cache about positions: slots are positions, and nothing is padded.
 
     The caches that are made of it stand where a `KVCache` without a window can stand, for
-    sequences of equal length. Their attributes are those of a `KVCache`.
+    sequences of equal length.
+
+    Attributes:
+        batch_size: number of sequences b.
+        num_kv_heads: number of key and value heads g.
+        head_dim: width d of a key.
+        value_dim: width of a value, which is d, too.
+        dtype: of the keys and values that go in and come out.
+        device: where they are.
+        length: number of tokens in each sequence.
+        changes: how often it was updated.
     """
 
     window = None

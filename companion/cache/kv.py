@@ -39,6 +39,9 @@ class KVCache:
         device: where the memory is.
         dtype: what it holds; None means torch's default.
 
+    Raises:
+        ValueError: neither max_len nor window.
+
     >>> import torch
     >>> cache = KVCache(batch_size=1, num_kv_heads=2, max_len=5, head_dim=3)
     >>> keys, values = cache.update(torch.ones(1, 2, 4, 3), torch.ones(1, 2, 4, 3))
@@ -150,6 +153,9 @@ class KVCache:
             Keys (b, g, k, d) and values (b, g, k, v). Without a window these are all tokens so far.
             With one they are those that the ring held and the n new ones; for one new token, the
             ring. They may be views of the cache, good until its next change.
+
+        Raises:
+            ValueError: more tokens than max_len.
         """
         if (
             self.max_len is not None

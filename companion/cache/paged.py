@@ -12,6 +12,13 @@ from companion.contracts import contract
 class BlockPool:
     """Memory for the keys and values of many sequences, cut into blocks of a few tokens each.
 
+    Args:
+        num_blocks: how many blocks there are.
+        block_size: tokens a block.
+        num_kv_heads: number of key and value heads g.
+        head_dim: width d of a key and of a value.
+        dtype: what it holds; None means torch's default.
+
     Attributes:
         memory: (2, blocks, g, block size, d), keys and then values.
         users: (blocks,) how many sequences have each block in their table.
@@ -47,7 +54,11 @@ class BlockPool:
         return self.users.count(0)
 
     def take(self) -> int:
-        """Return the number of a free block, which has a user from now on."""
+        """Return the number of a free block, which has a user from now on.
+
+        Raises:
+            ValueError: none is free.
+        """
         if not self.free:
             raise ValueError(
                 f"pool: got 0 free blocks of {len(self.users)}, wanted at least 1"
@@ -91,7 +102,14 @@ class PagedCache(EqualLengths):
     def update(
         self, key: Tensor, value: Tensor, *, lengths: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Store the next tokens, and return keys and values of all tokens so far, (1, g, k, d)."""
+        """Store the next tokens, and return keys and values of all tokens so far, (1, g, k, d).
+
+        Args:
+            lengths: None, as there is one sequence.
+
+        Raises:
+            ValueError: the pool has too few free blocks.
+        """
         positions = self._count(key, lengths)
         for position in range(positions.start, positions.stop):
             entry, slot = divmod(position, self.pool.block_size)

@@ -39,6 +39,9 @@ def measure_flops(call: Callable[[], object]) -> int:
 
     On "meta" tensors nothing is computed, and a model of any size is counted in no time.
 
+    Args:
+        call: what is counted, a backward pass in it included.
+
     >>> weight, x = torch.ones(5, 7), torch.ones(3, 5)
     >>> measure_flops(lambda: x @ weight), measure_flops(lambda: x @ weight[:, 0])
     (210, 30)
@@ -108,6 +111,7 @@ def measure_saved_bytes(
     A storage counts a single time, however many operations save it.
 
     Args:
+        call: the forward pass.
         module: its parameters are left out, which are there with and without a backward pass.
 
     >>> x = torch.ones(5, 7, requires_grad=True)

@@ -39,6 +39,8 @@ def token_cost(
     """Count what the next token costs each of some texts of so many tokens.
 
     Args:
+        spec: the model.
+        length: tokens before.
         batch_size: number of texts; bytes are of all of them, operations of one.
         itemsize: bytes of a number in the model's own precision.
 

@@ -17,6 +17,8 @@ class PowerLaw(NamedTuple):
 
     Attributes:
         exponent: the slope of the logarithms.
+        low: lower end of its interval.
+        high: upper end.
         factor: the value at length 1.
     """
 
@@ -42,6 +44,7 @@ def fit_exponent(
     Args:
         lengths: sizes, above 0, not all the same.
         values: what was measured there, above 0.
+        confidence: probability that the interval covers the exponent.
 
     Returns:
         The law; from two points alone, with an interval without ends.
@@ -83,6 +86,10 @@ def fit_exponent(
 def t_quantile(freedom: int, confidence: float) -> float:
     """Return the t for which Student's variable lies between -t and t with a probability.
 
+    Args:
+        freedom: degrees of freedom.
+        confidence: the probability.
+
     >>> round(t_quantile(4, 0.95), 3)
     2.776
     """
@@ -102,8 +109,12 @@ def crossover_length(
     values besides, which grow with its square. All pairs count, as in `count_flops`.
 
     Args:
+        config: the model's shape.
         with_projections: count the projections to attention; else its scores and sums of values
             alone must outgrow the feed-forward layer.
+
+    Returns:
+        The least such length, at least 1.
 
     >>> config = TransformerConfig(vocab_size=2, embed_dim=64, num_heads=4)
     >>> crossover_length(config), crossover_length(config, with_projections=False)

@@ -81,14 +81,25 @@ def multi_head_flops(
     """Count a call of `MultiHeadAttention` (Vaswani et al., 2017).
 
     A cache (Shazeer, 2019) saves the projections of the tokens in it, and no pair of the new
-    tokens: a step of decoding has q_len=1. Widths and heads are those of the layer.
+    tokens: a step of decoding has q_len=1.
 
     Args:
+        embed_dim: width e.
+        num_heads: query heads h.
+        q_len: queries that are computed.
         k_len: entries of a memory, for cross-attention; None means self-attention.
         cached: tokens before them in a cache, in self-attention.
         projected: the memory was projected before.
+        num_kv_heads: key and value heads g; None means h.
+        head_dim: width d of a head; None means e / h.
+        key_dim: width of a key before its projection; None means e.
+        value_dim: width of a value before its projection; None means e.
         pairs: pairs of a query and a key that a head computes; None means all. For windows
             `companion.cost.tiled_pairs` knows them.
+        batch_size: sequences.
+
+    Raises:
+        ValueError: also for a cache beside a memory, and for a projected memory that is not there.
 
     >>> multi_head_flops(12, 3, q_len=5)
     AttentionFlops(projections=5760, scores=600, blend=600)
@@ -136,6 +147,15 @@ def additive_flops(
     The q k hidden_dim sums and hyperbolic tangents in front of the scores are no products and are
     left out; they take most of its time.
 
+    Args:
+        query_dim: width of a query.
+        key_dim: width of a memory entry.
+        hidden_dim: width of the hidden layer.
+        q_len: queries.
+        k_len: entries of the memory.
+        projected: the memory was projected before.
+        batch_size: sequences.
+
     >>> additive_flops(3, 5, 7, q_len=2, k_len=4)
     AttentionFlops(projections=364, scores=112, blend=80)
     """
@@ -165,7 +185,15 @@ def luong_flops(
     Local attention scores the whole memory and masks it: a window changes nothing here.
 
     Args:
+        query_dim: width of a query.
+        key_dim: width of a memory entry.
+        q_len: queries.
+        k_len: entries of the memory.
+        score: "dot", "general" or "concat".
+        hidden_dim: width of the hidden layer of "concat"; None means query_dim.
         predictive: predict the centre of the window (local-p); it counts as a projection.
+        projected: the memory was projected before.
+        batch_size: sequences.
 
     >>> luong_flops(3, 5, q_len=2, k_len=4)
     AttentionFlops(projections=120, scores=48, blend=80)
@@ -209,6 +237,9 @@ def linear_attention_flops(
     """Count `linear_attention` without decay, all pairs together (Katharopoulos et al., 2020).
 
     Args:
+        key_dim: width d of queries and keys after they are mapped.
+        value_dim: width v of values.
+        length: steps n.
         num_heads: heads, those of all sequences together.
         is_causal: weigh all pairs; else keys meet values first, and nothing is quadratic.
         normalised: with a feature map, and so with a column of ones beside the values.
@@ -233,6 +264,9 @@ def recurrent_flops(
     (Hochreiter & Schmidhuber, 1997) four.
 
     Args:
+        cell: "gru" or "lstm".
+        input_dim: width of an input.
+        hidden_dim: width of a state.
         tokens: steps, those of all sequences together; padding that is read counts, padding that
             is packed away does not.
 

@@ -26,6 +26,7 @@ def band_pairs(
     """Count the pairs that a causal mask or a window allows: fewer nobody can compute.
 
     Args:
+        q_len: queries.
         k_len: keys; None means as many.
         left: keys allowed before a query's own position; None means all.
         right: keys allowed after it; None means all, 0 is causal.
@@ -53,9 +54,14 @@ def tiled_pairs(
 
     A block of queries meets the keys that some of them may attend to, so at the edges of the band
     pairs are computed and thrown away. Where a window moves along with the queries, blocks have 64
-    queries instead of 256. Arguments are those of `band_pairs`, and:
+    queries instead of 256.
 
     Args:
+        q_len: queries.
+        k_len: keys; None means as many.
+        left: keys allowed before a query's own position; None means all.
+        right: keys allowed after it; None means all, 0 is causal.
+        offset: keys before the first query.
         block_size: queries a tile; None is what `tiled_attention` or torch chooses.
             How many keys a tile has changes nothing.
 
@@ -101,8 +107,11 @@ def tiled_flops(
     """Count `tiled_attention` on the CPU (Dao et al., 2022), and its backward pass (Dao, 2023).
 
     Args:
+        num_heads: query heads.
         pairs: pairs that a head computes, from `tiled_pairs`.
+        head_dim: width d of a query and a key.
         value_dim: width v of a value; None means d.
+        batch_size: sequences.
 
     >>> tiled_flops(3, tiled_pairs(5), head_dim=4)
     TiledFlops(forward=1200, backward=3000)

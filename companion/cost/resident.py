@@ -22,6 +22,9 @@ def resident_bytes() -> int:
     Other systems with Python's `resource`, macOS among them, say what was there at most so far: a
     difference then shows growth beyond an earlier peak alone.
 
+    Raises:
+        OSError: the system says neither, as Windows.
+
     >>> resident_bytes() > 2**20
     True
     """
@@ -38,6 +41,12 @@ def peak_resident_bytes(call: Callable[[], object]) -> int:
 
     What the call returns counts, and so does what operations take for themselves and give back,
     which `LiveBytes` does not see.
+
+    Args:
+        call: what is measured.
+
+    Raises:
+        OSError: the system is not Linux, or does not let a process forget its peak.
     """
     process = Path("/proc/self")
     before = resident_bytes()

@@ -34,11 +34,20 @@ class Roofline(NamedTuple):
         return self.flops / self.bandwidth
 
     def attainable(self, intensity: float) -> float:
-        """Return the operations a second that are possible with so many for each byte."""
+        """Return the operations a second that are possible at most.
+
+        Args:
+            intensity: operations for each byte that is moved.
+        """
         return min(self.flops, intensity * self.bandwidth)
 
     def seconds(self, flops: float, moved: float) -> float:
-        """Return the least time for operations and bytes: of whichever takes longer."""
+        """Return the least time: of the arithmetic or of the memory, whichever takes longer.
+
+        Args:
+            flops: operations.
+            moved: bytes.
+        """
         return max(flops / self.flops, moved / self.bandwidth)
 
 
@@ -117,7 +126,10 @@ def step_cost(
     are left out; a tied embedding is read whole to score the words. So are activations left out.
 
     Args:
+        config: the model's shape.
         cached: tokens of a sequence before the one that is read.
+        batch_size: sequences.
+        dtype: of weights and caches; None means torch's default.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> step_cost(config, cached=4, dtype=torch.float32)

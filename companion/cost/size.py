@@ -20,6 +20,10 @@ _CACHE: dict[str, Any] = dict.fromkeys((
 def array_bytes(*shape: int, dtype: torch.dtype | None = None) -> int:
     """Return the bytes of an array: of weights, or of the (b, h, q, k) matrix of attention.
 
+    Args:
+        *shape: its sizes.
+        dtype: of its numbers; None means torch's default.
+
     >>> array_bytes(2, 3, 1024, 1024, dtype=torch.float32) // 2**20
     24
     """
@@ -48,6 +52,19 @@ def kv_cache_bytes(
 
     Multi-head attention keeps keys and values of all h heads, grouped-query attention (Ainslie et
     al., 2023) those of g, multi-query attention (Shazeer, 2019) those of one.
+
+    Args:
+        batch_size: sequences.
+        num_kv_heads: key and value heads.
+        max_len: tokens a sequence; None means any number, and wants a window.
+        head_dim: width d of a key.
+        window: tokens that are kept.
+        value_dim: width v of a value; None means d.
+        num_layers: layers that have a cache.
+        dtype: what it holds; None means torch's default.
+
+    Raises:
+        ValueError: also for neither max_len nor window.
 
     >>> [kv_cache_bytes(1, g, 4096, 64, dtype=torch.bfloat16) // 2**10 for g in (32, 8, 1)]
     [32768, 8192, 1024]
@@ -79,7 +96,12 @@ def feed_forward_saved_bytes(
     want. The gradient of "relu" is known from its output, that of the others wants the input.
 
     Args:
+        embed_dim: width e.
+        hidden_dim: width between the projections.
         tokens: positions, those of all sequences together.
+        activation: as in `FeedForward`.
+        gated: with a second projection up.
+        dtype: of the numbers; None means torch's default.
 
     >>> feed_forward_saved_bytes(12, 48, tokens=5, activation="relu", dtype=torch.float32)
     1200
@@ -116,10 +138,19 @@ def multi_head_saved_bytes(
     round float32 are left out.
 
     Args:
+        embed_dim: width e, of the memory too.
+        num_heads: query heads h.
+        q_len: queries.
         k_len: entries of a memory, for cross-attention; None means self-attention.
+        num_kv_heads: key and value heads g; None means h.
+        head_dim: width d of a head; None means e / h.
+        batch_size: sequences.
         method: what computes attention.
         is_causal: with a causal mask, which "definition" keeps.
         dtype: float32 or float64; None means torch's default.
+
+    Raises:
+        TypeError: also for another dtype.
 
     >>> sizes = {"q_len": 1024, "batch_size": 1, "dtype": torch.float32}
     >>> [multi_head_saved_bytes(64, 4, method=m, **sizes) // 2**10 for m in ("fused", "definition")]

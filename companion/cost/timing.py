@@ -22,6 +22,8 @@ def cpu_seconds(
     process. Two calls before the first round warm up, and tell how long one takes.
 
     Args:
+        calls: what is timed, by name.
+        rounds: readings of each.
         shortest: seconds that one reading lasts at least: a short call is repeated in it.
 
     >>> seconds = cpu_seconds({"short": lambda: sum(range(10)), "long": lambda: sum(range(10**5))})
@@ -47,6 +49,7 @@ def rounds_of(
     """Return rounds without end, each the CPU seconds of one reading of every call.
 
     Args:
+        calls: what is timed, by name.
         repeats: calls that a reading is the mean of.
 
     >>> rounds = rounds_of({"a": lambda: None, "b": lambda: None}, {"a": 1, "b": 3})

@@ -21,6 +21,7 @@ def training_flops(forward: int, *, recomputed: bool = False) -> int:
     counts more, see `tiled_flops`. The optimizer works elementwise, and counts nothing.
 
     Args:
+        forward: operations of the forward pass.
         recomputed: the whole forward pass is done a second time.
 
     >>> training_flops(100), training_flops(100, recomputed=True)
@@ -33,6 +34,8 @@ class TrainingBytes(NamedTuple):
     """What stays in memory from step to step.
 
     Attributes:
+        weights: the parameters.
+        gradients: one for each.
         moments: the optimizer's running means, and a counter a tensor.
     """
 

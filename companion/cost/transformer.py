@@ -23,6 +23,7 @@ class Counts(NamedTuple):
         embedding: tables of words, positions and segments.
         attention: projections, tables of distances and, where operations are counted, scores and
             sums of values.
+        feed_forward: the layers between the attentions.
         norm: gains and biases.
         output: what scores the words, beyond a tied embedding.
     """
@@ -44,6 +45,7 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     """Count the weights of a model; what is tied counts under "embedding".
 
     Args:
+        config: the model's shape.
         kind: "encoder_decoder" for `Transformer`, "language_model" for `LanguageModel`,
             "masked_language_model" for `MaskedLanguageModel`.
 
@@ -99,10 +101,16 @@ def count_flops(
     counts three times as much (each product has two in its backward pass).
 
     Args:
+        config: the model's shape.
+        kind: "encoder_decoder", "language_model" or "masked_language_model".
         length: tokens that are computed, in an encoder-decoder those of the target.
         source_length: tokens of the source, for an encoder-decoder.
         cached: tokens before them, whose keys and values are kept. An encoder-decoder with some
             has encoded its source before, and projected it.
+        batch_size: sequences.
+
+    Raises:
+        ValueError: also for a source where there is none, and for none where there is one.
 
     >>> config = TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3)
     >>> count_flops(config, "language_model", length=5).total

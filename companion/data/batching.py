@@ -43,8 +43,14 @@ def collate(
     """Turn pairs into one padded batch, in the order given.
 
     Args:
+        pairs: at least one pair.
+        source_vocab: vocabulary of the source side.
+        target_vocab: vocabulary of the target side.
         copying: in every pair the unknown words of the source have ids of their own, from
             `len(source_vocab)` on, which the target uses as well; both vocabularies are equal.
+
+    Raises:
+        ValueError: `pairs` is empty, or for copying the vocabularies differ.
 
     >>> pairs = [Pair(("good", "morning"), ("buenos", "días")), Pair(("hello",), ("hola",))]
     >>> vocab = Vocabulary.from_tokens(s for p in pairs for s in (p.source, p.target))
@@ -64,9 +70,16 @@ class PooledBatches:
     batch is a function of its step, an interrupted training resumes without saving any of this.
 
     Args:
+        pairs: the training pairs.
+        source_vocab: vocabulary of the source side.
+        target_vocab: vocabulary of the target side.
         batch_size: pairs a batch; the last batch of an epoch may be smaller.
+        seed: decides the order.
         pool: batches that are sorted together.
         copying: as for `collate`.
+
+    Raises:
+        ValueError: no pairs, or for copying vocabularies that differ.
 
     >>> vocab = Vocabulary.from_tokens([("hola",)])
     >>> batches = PooledBatches([Pair(("hola",), ("hola",))], vocab, vocab, batch_size=1, seed=0)

@@ -12,10 +12,13 @@ from companion.contracts import contract
 
 
 class CaptionBatch(NamedTuple):
-    """Pictures and their captions: `b` scenes, `q` tokens a caption, numbered as in a `Batch`.
+    """Pictures and their captions: `b` scenes, `q` tokens a caption.
 
     Attributes:
         images: (b, 3, height, width) from 0 to 1.
+        target_in: (b, q) what the decoder reads: `<bos>`, then the words.
+        target_out: (b, q) what it must say: the words, then `<eos>`.
+        target_mask: (b, q) boolean, True where `target_out` is a token and no padding.
     """
 
     images: Tensor
@@ -43,6 +46,8 @@ class ShuffledBatches(Generic[Images]):
 
     Args:
         rows: everything that is trained on, as one batch.
+        batch_size: rows a batch.
+        seed: decides the orders.
 
     >>> rows = LabelledImages(torch.zeros(3, 1, 8, 8), torch.arange(3))
     >>> batches = ShuffledBatches(rows, batch_size=2, seed=0)

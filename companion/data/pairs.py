@@ -22,9 +22,16 @@ class Pair:
     are those that every annotator would draw; possible ones are acceptable (Och and Ney, 2003).
 
     Attributes:
+        source: tokens of the sentence to translate.
+        target: tokens of its translation.
         sure: links that an aligner should find.
         possible: further links that are no error; disjoint from `sure`.
         classes: the word class of every target token, or () where unknown.
+
+    Raises:
+        TypeError: `source` or `target` is a string.
+        ValueError: a link is out of range or both sure and possible, or `classes` has another
+            length than `target`.
 
     >>> Pair(("red", "house"), ("casa", "roja"), sure=frozenset({(0, 1), (1, 0)})).target
     ('casa', 'roja')
@@ -73,6 +80,9 @@ def words(text: str) -> tuple[str, ...]:
 
     Composed and decomposed accents, and straight and curly apostrophes, count as the same.
 
+    Args:
+        text: any text.
+
     >>> words("¿Qué hora es? It's 10:30.")
     ('¿', 'qué', 'hora', 'es', '?', "it's", '10:30', '.')
     """
@@ -81,6 +91,9 @@ def words(text: str) -> tuple[str, ...]:
 
 def characters(text: str) -> tuple[str, ...]:
     """Split text into lower-case characters; a run of white space is one space, ends are cut.
+
+    Args:
+        text: any text.
 
     >>> characters("Buenos  días")[-5:]
     (' ', 'd', 'í', 'a', 's')
@@ -102,12 +115,15 @@ def read_pairs(
     hold nothing but spaces; such a line still counts in line numbers. Repeated pairs are kept.
 
     Args:
+        path: the file.
+        tokenize: makes tokens of a side.
         max_tokens: pairs with more tokens on either side are dropped; None keeps all.
 
     Returns:
         The pairs in the order of the file, without links.
 
     Raises:
+        FileNotFoundError: there is no such file.
         PairFileError: a line is not UTF-8, has fewer than two fields or an empty side, the
             compressed data is damaged, or no pair is left.
 

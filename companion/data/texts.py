@@ -21,6 +21,10 @@ def text_ids(
 ) -> tuple[Tensor, Tensor]:
     """Number the tokens of texts, with `<bos>` before and `<eos>` after each.
 
+    Args:
+        texts: at least one sequence of tokens.
+        vocab: their vocabulary.
+
     Returns:
         (b, n) ids, padded at the end, and the (b,) lengths.
 
@@ -41,7 +45,13 @@ class TextBatches:
     Every epoch goes through all texts in an order of its own.
 
     Args:
+        texts: at least as many sequences of tokens as a batch has.
+        vocab: their vocabulary.
         batch_size: texts a batch; what an epoch has left for no whole batch is left out.
+        seed: decides the order.
+
+    Raises:
+        ValueError: fewer texts than a batch has.
 
     >>> batches = TextBatches([("la", "casa")], Vocabulary(["la", "casa"]), batch_size=1, seed=0)
     >>> batches[7][0].tolist()
@@ -88,6 +98,7 @@ def counted_loss(
     """Return the loss of a model that counts how often each token follows the tokens before it.
 
     Args:
+        train: texts whose tokens are counted.
         test: texts that are predicted, each with its end; their tokens all occur in `train`.
         order: 1 counts tokens alone (unigrams), 2 pairs (bigrams), 3 triples (trigrams).
         added: what is added to every count, so that no token has the chance 0.

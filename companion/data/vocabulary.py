@@ -18,6 +18,9 @@ class Vocabulary:
     Args:
         tokens: the tokens of ids 4 and up, all different.
 
+    Raises:
+        ValueError: a token comes twice or is one of the four special ones.
+
     >>> vocab = Vocabulary(["la", "casa"])
     >>> vocab.encode(("la", "gran", "casa"))
     [4, 3, 5]
@@ -49,8 +52,12 @@ class Vocabulary:
         """Number the tokens of sentences, the most frequent first, ties in alphabetical order.
 
         Args:
+            sentences: token sequences.
             min_count: rarer tokens are left out, and so read as `<unk>`.
             max_size: largest `len()` of the result, the four special tokens included.
+
+        Raises:
+            TypeError: a sentence is a string.
 
         >>> Vocabulary.from_tokens([("a", "dog"), ("a", "cat")]).tokens[4:]
         ('a', 'cat', 'dog')
@@ -70,7 +77,14 @@ class Vocabulary:
         return self._tokens
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Return the ids of tokens, unknown ones as `<unk>`; `<bos>` and `<eos>` are not added."""
+        """Return the ids of tokens; `<bos>` and `<eos>` are not added.
+
+        Args:
+            tokens: tokens; those not in the vocabulary become `<unk>`.
+
+        Raises:
+            TypeError: `tokens` is a string.
+        """
         return [self._ids.get(token, self.unk_id) for token in _tokens(tokens)]
 
     def extended(self, tokens: Iterable[str]) -> Vocabulary:
@@ -92,6 +106,12 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> tuple[str, ...]:
         """Return the tokens of ids up to the first `<eos>`, without padding and `<bos>`.
+
+        Args:
+            ids: integers, also of NumPy or torch.
+
+        Raises:
+            ValueError: an id is not in the vocabulary.
 
         >>> Vocabulary(["hola"]).decode([1, 4, 3, 2, 0, 0])
         ('hola', '<unk>')

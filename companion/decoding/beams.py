@@ -31,6 +31,9 @@ def length_factor(length: int, length_penalty: float) -> float:
         length_penalty: the exponent; 0 compares probabilities as they are, larger ones favour
             longer sequences.
 
+    Raises:
+        ValueError: a penalty that makes the factor overflow.
+
     >>> length_factor(1, 0.6), length_factor(7, 1.0), length_factor(7, 0.0)
     (1.0, 2.0, 1.0)
     """
@@ -116,13 +119,20 @@ def beam(
     gives the best of those that go on, marked as not finished. With one beam this is `greedy`.
 
     Args:
-        step: as for `greedy`, as are batch_size, bos_id and eos_id, but with batch_size * beam_size
-            rows, those of one sentence together.
+        step: as for `greedy`, with batch_size * beam_size rows, those of one sentence together.
         state: the state before the first step, in as many rows.
         reorder: takes a state and indices (rows,); gives the state in which row i goes on from row
             indices[i], which is of the same sentence.
+        batch_size: number of sentences.
+        bos_id: token that every sequence starts from, where the first tensor of the state is; or
+            one for every row, which also say the device. It is not returned.
+        eos_id: token that ends a sequence.
         max_len: most tokens a sequence may have, its end counted.
+        beam_size: sequences a sentence.
         length_penalty: exponent of `length_factor`.
+
+    Returns:
+        The best sequence of every sentence.
 
     >>> def count_down(tokens, state):
     ...     return torch.eye(5)[tokens - 1], state, None

@@ -46,7 +46,12 @@ class Decoded(NamedTuple):
 def first_tokens(
     bos_id: int | Tensor, rows: int, state: object = None
 ) -> Tensor:
-    """Return the token that every row starts from, (rows,), where the state's first tensor is.
+    """Return the token that every row starts from, (rows,).
+
+    Args:
+        bos_id: one token for all, or integers (rows,).
+        rows: number of sequences.
+        state: the state before the first step; one token for all is put where its first tensor is.
 
     >>> first_tokens(7, 2)
     tensor([7, 7])

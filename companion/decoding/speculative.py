@@ -42,6 +42,10 @@ def overlap(draft: Tensor, target: Tensor) -> Tensor:
 
     That is the sum of min(draft, target), or 1 minus the total variation between the two.
 
+    Args:
+        draft: probabilities that sum to 1 over the last axis.
+        target: likewise.
+
     >>> import torch
     >>> overlap(torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.4, 0.4, 0.2]))
     tensor(0.8000)
@@ -78,6 +82,7 @@ def verify(
         proposed: tokens that were drawn from the rows of `draft`, one after the other.
         draft: the probabilities that they were drawn from.
         target: the target's, in one row more: the last one follows all that was proposed.
+        generator: source of the random numbers.
 
     Returns:
         At least 1 token, and at most m + 1, distributed as if drawn from the target.
@@ -110,8 +115,10 @@ def speculate(
         draft: proposes, token by token.
         target: what is written is distributed as if this model had written it alone.
         tokens: the beginning, which is not returned.
+        eos_id: token that ends a text.
         max_len: most tokens that are written, the end counted.
         ahead: most tokens that are proposed for one pass; with 0 the target writes alone.
+        generator: source of the random numbers, where the probabilities are.
 
     >>> import torch
     >>> def count_down(tokens):

@@ -71,7 +71,13 @@ def sample(
     all four.
 
     Args:
-        step: as for `greedy`, and so are the other arguments up to max_len.
+        step: as for `greedy`.
+        state: the state before the first step.
+        batch_size: number of sequences.
+        bos_id: token that every sequence starts from, where the first tensor of the state is; or
+            tokens (b,), which also say the device. It is not returned.
+        eos_id: token that ends a sequence.
+        max_len: most tokens a sequence may have, its end counted.
         temperature: above 0; below 1 sharpens, above 1 flattens. Its limit at 0 is `greedy`.
         top_k: draw from that many most probable tokens (Fan et al., 2018); None means all.
         top_p: draw from the fewest tokens that have this probability together (Holtzman et al.,
@@ -79,6 +85,9 @@ def sample(
         min_p: draw from the tokens that are at least this many times as probable as the most
             probable one (Nguyen et al., 2025); None means all.
         generator: source of the random numbers, on the device of the logits.
+
+    Returns:
+        The sequences; one cut at `max_len` is marked as not finished.
 
     >>> def dice(tokens, state):
     ...     return torch.zeros(len(tokens), 7), state, None

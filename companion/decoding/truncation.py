@@ -32,6 +32,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     They are the most probable ones; the one that reaches p is among them.
 
     Args:
+        logits: their softmax gives the probabilities.
         p: 1 leaves all.
 
     >>> import torch

@@ -41,9 +41,13 @@ def adversarial_weights(
 
     Args:
         read: from weights to distributions (..., c), each row for itself.
+        weights: the model's own.
         mask: True = may attend; None allows all.
         bound: how far the output may move.
+        steps: updates of a search.
         starts: searches, each from other random weights.
+        learning_rate: of Adam, on the logits.
+        generator: where the random numbers come from.
 
     Returns:
         (..., k) weights that keep the bound; the model's own where none were found.

@@ -17,6 +17,8 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     ties it; the sum is divided by the geometric mean of the pairs that each does not tie.
 
     Args:
+        a: scores of k words.
+        b: others.
         mask: True = the word counts; None counts all.
 
     Returns:
@@ -40,6 +42,14 @@ def kendall_tau(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
 @contract(a="... k", b="... k", mask="booleans: ~... ~k", k=">= 1")
 def top_agreement(a: Tensor, b: Tensor, mask: Tensor | None = None) -> Tensor:
     """Say where two rankings put the same word first; of equal scores the first word counts.
+
+    Args:
+        a: scores of k words.
+        b: others.
+        mask: True = the word counts; None counts all.
+
+    Returns:
+        (...) booleans.
 
     >>> top_agreement(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([3.0, 1.0, 2.0]))
     tensor(True)

@@ -50,6 +50,10 @@ def leave_one_out(
         (b, ..., k) total variation distance from the output for the whole sentence, one number a
         word; 0 at the padding.
 
+    Raises:
+        TypeError: `predict` gives no tensor of floating numbers.
+        ValueError: a sentence of one word.
+
     >>> def predict(tokens, lengths):  # the share of ones among the words
     ...     share = tokens.sum(-1) / lengths
     ...     return torch.stack((share, 1 - share), -1)

@@ -13,6 +13,13 @@ from companion.interpret._checks import check_same_shape
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """Return half the sum of absolute differences: 0 for equal distributions, 1 for disjoint ones.
 
+    Args:
+        p: distributions.
+        q: others.
+
+    Returns:
+        (...) distances.
+
     >>> total_variation(torch.tensor([0.75, 0.25]), torch.tensor([0.25, 0.75]))
     tensor(0.5000)
     """
@@ -27,6 +34,13 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
     It is the mean of the Kullback-Leibler divergences of both from their mean. Its gradient is
     finite also where a probability is 0.
 
+    Args:
+        p: distributions.
+        q: others.
+
+    Returns:
+        (...) divergences.
+
     >>> jensen_shannon(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]))
     tensor(0.6931)
     """
@@ -38,6 +52,13 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
 @contract(outputs="... c", others="... c", c=">= 1")
 def flipped(outputs: Tensor, others: Tensor) -> Tensor:
     """Say where the most probable class is another one.
+
+    Args:
+        outputs: distributions or logits.
+        others: those of another run.
+
+    Returns:
+        (...) booleans.
 
     >>> flipped(torch.tensor([[0.9, 0.1], [0.4, 0.6]]), torch.tensor([[0.6, 0.4], [0.7, 0.3]]))
     tensor([False,  True])

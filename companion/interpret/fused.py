@@ -31,8 +31,7 @@ def weights_of_rows(
 
     A weight is exp(score - lse): the maximum and the sum of the row are both in its lse (Dao et
     al., 2022). So one row costs as much as its own products, and no (q, k) matrix is made for the
-    others. Half precision is widened to float32 inside. Other
-    arguments are as in `scaled_dot_product_attention`.
+    others. Half precision is widened to float32 inside.
 
     Args:
         query: the queries whose weights are wanted, perhaps one; and all keys.
@@ -40,6 +39,9 @@ def weights_of_rows(
             of another library gives it, its sinks included.
         mask: what these queries may attend to, causality included: boolean, True = may attend, or
             floating, added to the scores. None allows every key.
+        scale: factor on the dot products; None means 1 / sqrt(d).
+        enable_gqa: let h / g consecutive query heads share a key head.
+        softcap: bound on the scores, before the mask.
 
     Returns:
         Weights (..., h, q, k). A row sums to 1 less its sink's share, or to 0 if its lse is -inf.

@@ -13,6 +13,9 @@ from companion.interpret._checks import allowed_words
 def top_places(weights: Tensor) -> Tensor:
     """Return the position of the largest weight; of equal weights the first counts.
 
+    Returns:
+        (...) positions.
+
     >>> top_places(torch.tensor([[0.2, 0.8], [0.9, 0.1]]))
     tensor([1, 0])
     """
@@ -33,6 +36,10 @@ def other_places(
 
     Args:
         mask: True = a word stands there; None allows all.
+        generator: where the random numbers come from.
+
+    Returns:
+        (...) positions.
 
     >>> other_places(torch.tensor([[0.2, 0.8], [0.9, 0.1]]))
     tensor([0, 1])
@@ -87,6 +94,7 @@ def permuted_weights(
 
     Args:
         mask: True = a word stands there; None allows all.
+        generator: where the random numbers come from.
 
     Returns:
         (..., k) the same weights in another order; what the mask forbids stays where it is.
@@ -108,6 +116,10 @@ def uniform_weights(
     mask: Tensor, *, dtype: torch.dtype | None = None
 ) -> Tensor:
     """Give every word of a row the same weight.
+
+    Args:
+        mask: True = a word stands there.
+        dtype: of the weights; by default torch's.
 
     Returns:
         (..., k) weights that sum to 1, or zeros in a row without words.

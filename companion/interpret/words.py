@@ -23,7 +23,14 @@ Read = Callable[[Tensor], Tensor]
 
 
 def classifier_read(model: AttentionClassifier, encoded: Encoded) -> Read:
-    """Return class probabilities (b, c) as a function of weights (b, k), for what a model has read.
+    """Return what a classifier says as a function of its weights, for sentences that it has read.
+
+    Args:
+        model: the classifier.
+        encoded: from `model.encode`.
+
+    Returns:
+        A function from weights (b, k) to class probabilities (b, c).
 
     >>> from companion.models.classifier import ClassifierConfig
     >>> model = AttentionClassifier(ClassifierConfig(vocab_size=5, classes=2))
@@ -48,6 +55,9 @@ def translator_read(model: Seq2Seq, batch: Batch) -> tuple[Read, Tensor]:
     Returns:
         A function from weights (b, q, k) to probabilities of words (b, q, vocabulary), and the
         model's own weights.
+
+    Raises:
+        ValueError: the model has no attention.
     """
     layer = model.attention
     if layer is None:

@@ -23,7 +23,13 @@ def narrow(mask: Tensor | None, allowed: Tensor | None) -> Tensor | None:
 
 
 def check_covers(name: str, mask: Tensor | None, k_len: int) -> None:
-    """Refuse a mask (..., k) whose last axis does not count the keys; None passes."""
+    """Refuse a mask whose last axis does not count the keys; None passes.
+
+    Args:
+        name: of the argument.
+        mask: (..., k).
+        k_len: the number of keys.
+    """
     if mask is not None and (mask.ndim == 0 or mask.shape[-1] != k_len):
         raise ValueError(
             f"{name}: got shape {tuple(mask.shape)}, wanted (..., {k_len}): a mask covers every "

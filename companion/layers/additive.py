@@ -13,7 +13,12 @@ from companion.scores import additive_score
 class AdditiveAttention(MemoryAttention):
     """Bahdanau's attention: score(s, h) = v . tanh(s W + h U) (Bahdanau et al., 2015).
 
-    It is called as `MemoryAttention.forward` says; hidden_dim is the width of v.
+    It is called as `MemoryAttention.forward` says.
+
+    Args:
+        query_dim: width of a query s.
+        key_dim: width of a memory entry h.
+        hidden_dim: width of v.
 
     >>> import torch
     >>> attention = AdditiveAttention(query_dim=3, key_dim=5, hidden_dim=7)

@@ -81,8 +81,12 @@ class FeedForward(nn.Module):
     where the other has two; two thirds of its hidden_dim make them equally large.
 
     Args:
+        embed_dim: width e of input and output.
+        hidden_dim: width between the projections.
         activation: "relu", "relu_squared", "gelu", "gelu_tanh" (the approximation in GPT-2),
             "gelu_quick", "silu", "sigmoid", or "xielu", which learns.
+        gated: multiply by a second projection.
+        bias: give the projections biases.
         dropout_p: dropout before the last projection.
 
     >>> feed_forward = FeedForward(embed_dim=3, hidden_dim=8, activation="silu", gated=True)

@@ -40,6 +40,9 @@ class LuongAttention(MemoryAttention):
       which gradients reach the prediction, and not normalised again: a row sums to less than 1.
 
     Args:
+        query_dim: width of a query s.
+        key_dim: width of a memory entry h.
+        score: "dot", "general" or "concat".
         hidden_dim: width of v in "concat" alone; None means query_dim.
         window: D, entries on either side of p; None means global attention.
         predictive: predict p (local-p), instead of taking the query's own position (local-m); this
@@ -116,8 +119,15 @@ class LuongAttention(MemoryAttention):
     ) -> Tensor:
         """Predict where in the memory to look: p = S * sigmoid(v . tanh(s W)) (local-p).
 
+        Args:
+            query: (b, q, query_dim).
+            lengths: lengths S of the memories, broadcast to (b, q).
+
         Returns:
             (b, q) positions from 0 to S, in at least float32.
+
+        Raises:
+            TypeError: the layer does not predict.
         """
         if self.place_weight is None or self.place_vector is None:
             raise TypeError(
@@ -142,12 +152,21 @@ class LuongAttention(MemoryAttention):
         offset: int | Tensor = 0,
         need_weights: bool = False,
     ) -> Tensor | Attended:
-        """Blend the memory, or a window of it, for every query, as `MemoryAttention.forward` does.
+        """Blend the memory, or a window of it, for every query.
 
         Args:
+            query: what is looked for.
+            keys: what `project` made of the memory, once a sentence.
+            memory: what is blended.
+            mask: boolean, True = may attend; or added to the scores.
             offset: position of the first query in its sequence, a number or one a sentence; a
                 decoder that goes word by word gives the number of words before. Only local-m reads
                 it.
+            need_weights: also return the weights.
+
+        Returns:
+            (b, q, v) contexts; with `need_weights`, `Attended`: the contexts, and the weights
+            (b, q, k).
         """
         scores = self.score(query, keys)
         if self.window is None:

@@ -19,6 +19,8 @@ class MemoryAttention(nn.Module):
     A subclass says what it makes of the memory, once a sentence, and how it scores that.
 
     Args:
+        query_dim: width of a query s.
+        key_dim: width of a memory entry h.
         projected_dim: width of what `project` returns.
     """
 

@@ -29,7 +29,12 @@ Rotary = Callable[[Tensor, Tensor], Tensor]
 
 
 class ProjectedMemory(NamedTuple):
-    """Keys and values (b, g, k, d) of a memory, projected once for all queries that look at it."""
+    """Keys and values of a memory, projected once for all the queries that will look at it.
+
+    Attributes:
+        key: (b, g, k, d).
+        value: (b, g, k, d).
+    """
 
     key: Tensor
     value: Tensor
@@ -53,6 +58,7 @@ class MultiHeadAttention(nn.Module):
         head_dim: width d of a head; None means e / h.
         key_dim: width of a key before its projection; None means e.
         value_dim: width of a value before its projection; None means e.
+        bias: give the four projections biases.
         dropout_p: probability of dropping a weight in training.
         qk_norm: divide every head of queries and keys by its root mean square and multiply it by
             learned gains, (d,) for each of the two (Henry et al., 2020), before the rotation, as
@@ -70,6 +76,9 @@ class MultiHeadAttention(nn.Module):
             enable_gqa, dropout_p, softcap and sinks that are in use, no others. Where weights are
             wanted, `attention_with_weights` stands in for the default; another function is told
             need_weights=True and returns both.
+
+    Raises:
+        ValueError: a number out of range, or one that does not divide another.
 
     >>> import torch
     >>> attention = MultiHeadAttention(embed_dim=12, num_heads=6, num_kv_heads=3)
@@ -204,6 +213,10 @@ class MultiHeadAttention(nn.Module):
             (b, q, e); with `need_weights`, `Attended`: the output, and the weights (b, h, q, k),
             before dropout. Those of a cache with a window are in the order of its
             `key_positions`.
+
+        Raises:
+            ValueError: a cache beside a key, a cache that is full or keeps fewer tokens than the
+                window, or lengths without a cache.
         """
         if cache is not None:
             self._check_cache(cache, query, key, is_causal)

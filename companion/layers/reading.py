@@ -39,6 +39,7 @@ def weights_of(layer: nn.GRU | nn.LSTM, suffix: str = "") -> list[Tensor]:
     """Return a layer's matrices for its inputs and its states, then the biases of both.
 
     Args:
+        layer: with one layer and biases.
         suffix: "" for the forward direction, "_reverse" for the other.
 
     >>> [tuple(weight.shape) for weight in weights_of(nn.GRU(3, 5))]

@@ -17,6 +17,7 @@ def alibi_slopes(num_heads: int, *, like: Array | None = None) -> Any:
     the slopes of the power of two below it, then every second slope of the one above it.
 
     Args:
+        num_heads: number of heads h.
         like: array that gives the library, the device and, if it is floating, the dtype; None
             means NumPy.
 
@@ -53,6 +54,8 @@ def alibi_bias(
     all three are the same.
 
     Args:
+        num_heads: number of heads h.
+        q_len: number of queries.
         k_len: number of keys; None means as many as queries.
         offset: position of the first query among the keys.
         like: array that gives the library, the device and, if it is floating, the dtype; None

@@ -32,6 +32,9 @@ def relative_buckets(
     Returns:
         (...) buckets from 0 to num_buckets - 1, int64.
 
+    Raises:
+        ValueError: too few buckets, or a max_distance that leaves none for the logarithm.
+
     >>> import numpy as np
     >>> relative_buckets(np.array([-128, -16, -7, 0, 7, 16, 128]))
     array([15, 10,  7,  0, 23, 26, 31])

@@ -34,6 +34,7 @@ def rotary_frequencies(
     """Return the angles by which one step rotates each pair of features (Su et al., 2021).
 
     Args:
+        width: number of features to rotate.
         base: ratio of the highest frequency to the one that would follow the last.
         scaling: a `Linear`, `Dynamic`, `Yarn` or `Llama3` of `companion.positions`, for sequences
             longer than those of the training; None means base^(-2 i / width) as it is.
@@ -99,6 +100,9 @@ def rotate(
         (..., n, d) in the dtype of x. Half precision is widened to float32 inside. Angles are
         taken in float64 (float32 where the device has no wider): up to position 10^6 they are
         right to 1e-9, and add nothing to the rounding of a float32 x.
+
+    Raises:
+        ValueError: an odd d without frequencies, or frequencies for more than d features.
 
     >>> import numpy as np
     >>> rotate(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, np.pi / 2])).round(3)

@@ -21,6 +21,9 @@ from companion.contracts import contract
 class Linear:
     """Position interpolation: all frequencies over a factor (Chen et al., 2023).
 
+    Attributes:
+        factor: by how much the context grows, at least 1.
+
     >>> import numpy as np
     >>> Linear(factor=4.0).rescale(np.array([1.0, 0.1]), base=100.0)
     array([0.25 , 0.025])
@@ -45,6 +48,7 @@ class Dynamic:
     Attributes:
         factor: the stretch is factor * length / original_length - (factor - 1); 1 gives the
             ratio of the lengths, as the paper has it.
+        original_length: length that the model was trained on.
         length: length of the present sequence, cached keys included.
 
     >>> import numpy as np
@@ -77,6 +81,8 @@ class Yarn:
     high_freq_factor=32.
 
     Attributes:
+        factor: by how much the context grows, at least 1.
+        original_length: length that the model was trained on.
         beta_fast: rotations from which a frequency is kept, more than beta_slow.
         beta_slow: rotations up to which it is divided by the factor.
         truncate: begin and end the ramp at whole indices, as most models do.
@@ -139,6 +145,7 @@ class Llama3:
         factor: by how much the lowest frequencies are divided, at least 1.
         low_freq_factor: rotations up to which a frequency is divided by the whole factor.
         high_freq_factor: rotations from which it is kept, more than low_freq_factor.
+        original_length: length that the model was trained on.
 
     >>> import numpy as np
     >>> Llama3().rescale(np.array([1.0, 1e-6]), base=500_000.0)
