@@ -15,29 +15,23 @@ EXTENSIONS = ROOT / "book" / "_ext"
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site, by its file and the folder of the site."""
-
     path: Path
     site: Path
 
     @property
     def name(self) -> str:
-        """Its address within the site."""
         return self.path.relative_to(self.site).as_posix()
 
     @cached_property
     def text(self) -> str:
-        """Its HTML."""
         return self.path.read_text(encoding="utf-8")
 
     @cached_property
     def soup(self) -> BeautifulSoup:
-        """Its elements."""
         return BeautifulSoup(self.text, "html.parser")
 
     @cached_property
     def anchors(self) -> frozenset[str]:
-        """What a link to a part of it may name."""
         return frozenset(str(tag["id"]) for tag in self.soup.find_all(id=True))
 
     @property
@@ -62,8 +56,6 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """The built book."""
-
     folder: Path
 
     @cached_property
@@ -78,21 +70,15 @@ class Site:
 
     @cached_property
     def chapters(self) -> list[Page]:
-        """The pages that the table of contents lists."""
         sources = self.folder / "_sources"
         return [p for p in self.pages if list(sources.glob(f"{p.name.removesuffix('.html')}.*"))]
 
     def page(self, name: str) -> Page:
-        """Return the page with an address."""
         return next(page for page in self.pages if page.name == name)
 
 
 def is_elsewhere(address: str) -> bool:
-    """Tell whether an address leaves the site.
-
-    >>> is_elsewhere("https://example.org/a.css"), is_elsewhere("//example.org"), is_elsewhere("a")
-    (True, True, False)
-    """
+    """Tell whether an address leaves the site."""
     return bool(re.match(r"(?:[a-z][a-z+.-]*:)?//", address, flags=re.IGNORECASE))
 
 
@@ -114,18 +100,13 @@ def resources(page: Page) -> Iterator[str]:
 
 
 def style_resources(style: str) -> Iterator[str]:
-    """Yield what a style sheet loads.
-
-    >>> list(style_resources('@import "a.css"; b { src: url(c.woff2) } d { e: url("f.svg") }'))
-    ['c.woff2', 'f.svg', 'a.css']
-    """
+    """Yield what a style sheet loads."""
     for quoted, bare in re.findall(r"""url\(\s*(?:["'](.*?)["']|([^"')]*))\s*\)""", style):
         yield quoted or bare
     yield from re.findall(r"""@import\s+["'](.*?)["']""", style)
 
 
 def sources() -> Iterator[Path]:
-    """Yield the files that the site is made from."""
     yield from (ROOT / "_config.yml", ROOT / "_toc.yml")
     for folder in (ROOT / "book", ROOT / "bookkit", ROOT / "companion"):
         for path in folder.rglob("*"):

@@ -13,8 +13,7 @@ from book_check.host import serve
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from tests.book import built
-from tests.book.built import EXTENSIONS, Site, built_site
-from tests.book.letters import with_the_books_font
+from tests.book.built import EXTENSIONS, ROOT, Site, built_site
 
 sys.path.insert(0, str(EXTENSIONS))  # the extensions of the book are no part of the package
 pytest.register_assert_rewrite("tests.book.playable")  # so that its assertions say what they found
@@ -56,7 +55,18 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     program = find_browser()
     if program is None:
         pytest.skip(MISSING)
-    environment = with_the_books_font(tmp_path_factory.mktemp("fonts"))
+    # A live output that is opened alone breaks its lines where it does in the book, whatever fonts
+    # a machine has. As a font of the page it would come late, and everything would shift.
+    folder = tmp_path_factory.mktemp("fonts")
+    settings = folder / "fonts.conf"
+    machine = os.environ.get("FONTCONFIG_FILE", "/etc/fonts/fonts.conf")
+    settings.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd"><fontconfig>'
+        f'<include ignore_missing="yes">{machine}</include><dir>{ROOT / "bookkit" / "fonts"}</dir>'
+        f"<cachedir>{folder / 'cache'}</cachedir></fontconfig>\n",
+        encoding="utf-8",
+    )
+    environment: Any = {**os.environ, "FONTCONFIG_FILE": str(settings)}
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=QUIET, env=environment)
         yield running

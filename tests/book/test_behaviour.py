@@ -43,7 +43,6 @@ BARE_ICONS = """() => [...document.querySelectorAll("i[class*=fa-], span[class*=
 
 
 def page_with(site: Site, selector: str) -> str:
-    """Return the first chapter whose article has something."""
     return next(page.name for page in site.chapters if page.article().select(selector))
 
 
@@ -132,16 +131,6 @@ def test_a_phone_has_both_sidebars(side: str, open_page: Open) -> None:
     assert dialog.locator("a").first.is_visible()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
-
-
-def test_a_reference_leads_to_its_equation(site: Site, open_page: Open) -> None:
-    reference = 'a[href^="#equation-"]:not(.headerlink)'
-    page = open_page(page_with(site, reference))
-    link = page.locator(f"article {reference}").first
-    target = str(link.get_attribute("href"))
-    link.click()
-    assert page.evaluate("location.hash") == target
-    assert page.locator(target).first.is_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])

@@ -10,9 +10,7 @@ import pytest
 from book_site.bundle import (
     Bundle,
     compress,
-    join_scripts,
     read_script,
-    read_sheet,
     shrink,
     unused_names,
 )
@@ -39,20 +37,6 @@ def file(name: Any, priority: int = 500, **attributes: Any) -> _JavaScript:
     return _JavaScript(name, priority=priority, **attributes)
 
 
-def test_sheets_bring_what_they_import_and_find_their_files(tmp_path: Path) -> None:
-    (tmp_path / "styles").mkdir()
-    (tmp_path / "basic.css").write_text("a { b: url('x.png') }")
-    (tmp_path / "styles" / "theme.css").write_text(
-        '@import "../basic.css";\n@font-face { src: url(../fonts/a.woff2), url("b.ttf") }\n'
-        "i { c: url(data:image/png;base64,AA==); d: url(#e); f: url(/g.svg) }\n"
-        "/*# sourceMappingURL=theme.css.map */"
-    )
-    assert read_sheet(tmp_path, "styles/theme.css") == (
-        'a { b: url("x.png") }\n@font-face { src: url("fonts/a.woff2"), url("styles/b.ttf") }\n'
-        "i { c: url(data:image/png;base64,AA==); d: url(#e); f: url(/g.svg) }\n"
-    )
-
-
 def test_the_theme_does_not_measure_the_page(tmp_path: Path) -> None:
     """It would lay out what waits; static/keyboard.js says what can be reached."""
     theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
@@ -61,12 +45,6 @@ def test_the_theme_does_not_measure_the_page(tmp_path: Path) -> None:
     assert ends.search((theme / name).read_text(encoding="utf-8"))
     assert not ends.search(read_script(theme, name))
     assert "MutationObserver" in compress(js=read_script(theme, name))
-
-
-def test_no_script_is_strict_for_another() -> None:
-    joined = compress(js=join_scripts(['"use strict";\nvar first = 1', "second = first"]))
-    assert joined.index("second=") > 0
-    assert not re.search(r'(?:^|\})"use strict";var first', joined)
 
 
 def test_what_nothing_names_goes_and_the_rest_stays() -> None:

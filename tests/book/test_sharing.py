@@ -6,7 +6,7 @@ from pathlib import Path
 
 from book_site.cards import SIZE, draw
 from book_site.repository import find_address
-from book_site.sharing import describe, tags
+from book_site.sharing import describe
 from PIL import Image
 
 from tests.book.built import ROOT, Page, Site
@@ -15,7 +15,6 @@ LARGEST_CARD = 40_000  # bytes
 
 
 def meta(page: Page) -> dict[str, str]:
-    """Return the <meta> tags of a page by name or property."""
     found = page.soup.find_all("meta", content=True)
     return {str(tag.get("name") or tag.get("property")): str(tag["content"]) for tag in found}
 
@@ -29,13 +28,6 @@ def test_a_description_is_a_sentence_in_plain_words() -> None:
     assert long.endswith("word…")
     assert describe('<div class="citation" id="a"><p>A. Author. A title.</p></div>') == ""
     assert describe("<h1>Index</h1>") == ""
-
-
-def test_without_an_address_no_tag_has_one() -> None:
-    written = tags("Masks", 'What "may" be seen.', "Book")
-    assert "http" not in written
-    assert "og:image" not in written
-    assert '<meta name="description" content="What &quot;may&quot; be seen.">' in written
 
 
 def test_cards_are_small_and_the_same_every_time(tmp_path: Path) -> None:

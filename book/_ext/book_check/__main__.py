@@ -29,30 +29,24 @@ _TIMES = ("first-contentful-paint", "largest-contentful-paint", "total-blocking-
 
 
 def main() -> int:
-    """Measure the pages, print the medians, and record them."""
     parser = argparse.ArgumentParser(prog="python -m book_check", description=__doc__)
     parser.add_argument("program", type=Path, help="the folder in which npm installed lighthouse")
     parser.add_argument("site", type=Path, help="the built book, as _build/html")
-    parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
-    kept = "measure these alone, and keep what is recorded of the others"
-    parser.add_argument("--pages", nargs="+", help=kept)
     options = parser.parse_args()
     browser = find_browser()
     if browser is None:
         parser.error(MISSING)
     pages: dict[str, Any] = {}
-    if options.pages:
-        pages = json.loads(options.record.read_text("utf-8"))["pages"]
     today = datetime.now(UTC).date().isoformat()
     last: dict[str, Any] = {}
     with serve(options.site) as address:
-        for page in options.pages or measured(options.site):
+        for page in measured(options.site):
             reports = [run(options.program, browser, address + page) for _ in range(RUNS)]
             runs, last = [summarize(report) for report in reports], reports[-1]
             median = {name: statistics.median(one[name] for one in runs) for name in runs[0]}
-            found = {"date": today, "median": median, "runs": runs, "missing": missing(last)}
-            pages[page] = found
-            print(page, json.dumps(median), *found["missing"], flush=True)
+            lacks = missing(last)
+            pages[page] = {"date": today, "median": median, "runs": runs, "missing": lacks}
+            print(page, json.dumps(median), *lacks, flush=True)
     versions = {
         "lighthouse": last["lighthouseVersion"],
         "browser": last["environment"]["hostUserAgent"].partition("Chrome/")[2].split()[0],
@@ -60,7 +54,7 @@ def main() -> int:
     machine = {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
     record = {"command": "make lighthouse", "date": today, "machine": machine}
     text = json.dumps(record | {"versions": versions, "pages": pages}, indent=1)
-    options.record.write_text(text + "\n", encoding="utf-8")
+    RECORD.write_text(text + "\n", encoding="utf-8")
     return 0
 
 

@@ -7,5 +7,4 @@ MISSING = f"Chromium is needed, and none of {', '.join(NAMES)} is installed"
 
 
 def find_browser() -> str | None:
-    """Return the path of the browser, or None where none is installed."""
     return next(filter(None, map(shutil.which, NAMES)), None)

@@ -24,7 +24,6 @@ class StaticHost(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Answer with a file, compressed where that helps and is understood."""
         path = Path(self.translate_path(self.path))
         accepted = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (accepted and path.is_file() and path.suffix in _PACKED):
@@ -39,17 +38,14 @@ class StaticHost(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def handle(self) -> None:
-        """Serve until the browser has had enough."""
-        with suppress(ConnectionError):
+        with suppress(ConnectionError):  # the browser has had enough
             super().handle()
 
     def end_headers(self) -> None:
-        """Add for how long a browser may keep what it gets."""
         self.send_header("Cache-Control", "max-age=600")
         super().end_headers()
 
     def guess_type(self, path: str | os.PathLike[str]) -> str:
-        """Name the encoding of text, as hosts do."""
         kind = super().guess_type(path)
         return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from book_check.browser import MISSING, find_browser
 from book_site.contents import read_contents
 from book_site.repository import find_address
+from pypdf import PdfReader
 
 from book_print.browser import laid_out, print_volumes, running
 from book_print.document import assemble
 from book_print.offer import offer
 from book_print.poster import make_poster
-from book_print.sheets import count_sheets
 from book_print.volumes import volumes
 
 
@@ -58,7 +58,7 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
     }
     for path, pdf in files.items():
         path.write_bytes(pdf)
-        print(f"{path}: {count_sheets(pdf)} sheets, {len(pdf) / 1e6:.1f} MB")
+        print(f"{path}: {PdfReader(path).get_num_pages()} sheets, {len(pdf) / 1e6:.1f} MB")
     books = {folder / volume.file: volume.title.lower() for volume in both}
     offer(site, "book-pdf", "The book as PDF:", books)
     if poster:

@@ -4,15 +4,16 @@ import json
 import mimetypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from book_check.browser import find_browser
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from pypdf import PdfReader
 
 from book_print.links import page_of
-from book_print.sheets import sheets
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
@@ -49,9 +50,6 @@ _PATIENCE = 300_000  # milliseconds, for a busy machine
 
 @contextmanager
 def running() -> Iterator[Browser]:
-    """Start Chromium, and end it."""
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         yield browser
@@ -126,3 +124,13 @@ def _numbers(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
     page.evaluate(_ASK_NO_MORE)
     # What a volume leaves out of a page is where the page begins.
     return {target: found[page_of(target)] for target in asked} | found
+
+
+def sheets(pdf: bytes) -> dict[str, int]:
+    """Return the number of the sheet, from 1, for every anchor in a PDF that a link leads to."""
+    reader = PdfReader(BytesIO(pdf))
+    numbers = {
+        name.removeprefix("/"): reader.get_destination_page_number(place)
+        for name, place in reader.named_destinations.items()
+    }
+    return {name: number + 1 for name, number in numbers.items() if number is not None}

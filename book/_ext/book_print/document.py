@@ -146,7 +146,6 @@ def _heading(part: Tag, name: str) -> str:
 
 
 def _running_heads(volume: Volume, articles: dict[str, Tag]) -> str:
-    """Return the style that puts the volume and a chapter's title on its sheets."""
     rules = [f"@page {{ @bottom-left {{ content: {_quoted(f'{TITLE}: {volume.title}')} }} }}"]
     for number, chapter in enumerate(volume.chapters):
         heading = articles[chapter.name].find("h1")
@@ -159,11 +158,6 @@ def _running_heads(volume: Volume, articles: dict[str, Tag]) -> str:
 
 
 def _quoted(text: str) -> str:
-    r"""Write a string of CSS.
-
-    >>> print(_quoted('a "b"'))
-    "a \"b\""
-    """
     return '"' + re.sub(r'(["\\<])', r"\\\1", text) + '"'
 
 
@@ -176,7 +170,6 @@ def _chapter(chapter: Chapter, article: Tag, number: int) -> str:
 
 
 def _picture(site: Path, *volumes: Volume) -> str:
-    """Return the first drawing of the page that the site opens with, if there is one."""
     opening = next((one for vol in volumes for one in vol.chapters if not one.part), None)
     if opening is None:
         return ""

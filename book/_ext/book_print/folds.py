@@ -30,22 +30,13 @@ def leave_out(article: Tag, name: str, volume: Volume, others: Sequence[Volume] 
         if other.everything and other.holds(name):
             for table in article.select(_LOOKED_UP):
                 table.replace_with(_reference(table, name, other))
-    if name == PAGE:
-        _keep_solutions(article, volume)
-    else:
-        for solution in article.select(".solution"):
-            solution.decompose()
-
-
-def _keep_solutions(article: Tag, volume: Volume) -> None:
     mine = {section_id(chapter.name) for chapter in volume.chapters}
-    for section in article.select('section[id^="solutions-"]'):
-        if section["id"] not in mine:
-            section.decompose()
+    for part in article.select('section[id^="solutions-"]' if name == PAGE else ".solution"):
+        if part.get("id") not in mine:
+            part.decompose()
 
 
 def _reference(table: Tag, name: str, volume: Volume) -> Tag:
-    """Return a line that says where a table is printed."""
     section = table.find_parent("section", id=True)
     place = in_words(volume, full_id(name, str(section["id"]) if section else ""))
     return element(f"<p>The table is printed in the {place}.</p>")

@@ -40,25 +40,15 @@ def full_id(name: str, anchor: str = "") -> str:
 
 
 def page_of(target: str) -> str:
-    """Return the id of the page that an id is on.
-
-    >>> page_of("history-align--eq-1")
-    'history-align'
-    """
     return target.partition("--")[0]
 
 
 def within(name: str, path: str) -> str:
-    """Return where a relative address of a page leads, from the root of the site.
-
-    >>> within("history/align", "../_images/a.svg")
-    '_images/a.svg'
-    """
+    """Return where a relative address of a page leads, from the root of the site."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
 
 
 def ids(article: Tag) -> set[str]:
-    """Return the ids of a page's parts."""
     return {str(tag["id"]) for tag in article.find_all(id=True)}
 
 
@@ -98,8 +88,6 @@ def lead_files(article: Tag, name: str) -> None:
 
 @dataclass(frozen=True)
 class Leads:
-    """Where the links of a document lead."""
-
     known: Mapping[str, set[str]]  # the pages of the document, with the ids that each of them has
     left_out: Mapping[str, set[str]]  # ids that it does not show of a page: they lead to the page
     elsewhere: Mapping[str, Volume]  # the pages of other volumes
@@ -139,25 +127,19 @@ class Leads:
     def _to_site(self, link: Tag, path: str) -> None:
         if self.address:
             link["href"] = self.address + path
-            return
-        link.name = "span"
-        for key in ("href", "title", "target", "rel"):
-            link.attrs.pop(key, None)
+        else:
+            link.name = "span"
+            for key in ("href", "title", "target", "rel"):
+                link.attrs.pop(key, None)
 
 
 def in_words(volume: Volume, target: str) -> str:
-    """Return HTML that says on which sheet of a volume an id is, once its number is filled in.
-
-    >>> from book_print.volumes import EVIDENCE
-    >>> in_words(EVIDENCE, "history-align")
-    'evidence volume, p. <span data-am-volume="evidence" data-am-sheet="history-align"></span>'
-    """
+    """Return HTML that says on which sheet of a volume an id is, once its number is filled in."""
     number = f'<span data-am-volume="{volume.name}" data-am-sheet="{html.escape(target)}"></span>'
     return f"{volume.called}, p. {number}"
 
 
 def element(markup: str) -> Tag:
-    """Return the element that a piece of HTML is."""
     made = BeautifulSoup(markup, "html.parser").find(True)
     assert isinstance(made, Tag)
     return made.extract()

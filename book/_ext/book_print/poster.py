@@ -33,8 +33,6 @@ def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
         return {}
     page = BeautifulSoup(source.read_text(encoding="utf-8"), "html.parser")
     cards = list(cards_of(page))
-    if not cards:
-        raise ValueError(f"{PAGE} has no table of architectures")
     caption = page.select_one(f"{_FIGURE} figcaption")
     about = "" if caption is None else caption.get_text().strip()
     width, height = (round(side * _PIXELS) for side in _SHEET)
@@ -51,11 +49,9 @@ def make_poster(browser: Browser, site: Path) -> dict[str, bytes]:
 
 
 def cards_of(page: BeautifulSoup) -> Iterator[str]:
-    """Yield a card for each architecture of the atlas's page, as HTML."""
-    figure = page.select_one(_FIGURE)
-    data = figure.find("script", type="application/json") if figure is not None else None
-    if figure is None or data is None:
-        return
+    data = page.select_one(f"{_FIGURE} script[type='application/json']")
+    if data is None:
+        raise ValueError(f"{PAGE} has no table of architectures")
     parts = ("name", "pattern", "keeps", "unusual")
     for row in json.loads(data.get_text())["rows"]:
         name, pattern, keeps, unusual = (html.escape(row[part]) for part in parts)

@@ -21,8 +21,6 @@ from book_site.contents import Chapter
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume of the printed book, its pages in their order."""
-
     name: str  # as metadata call it
     file: str  # its PDF
     title: str
@@ -32,7 +30,6 @@ class Volume:
     chapters: tuple[Chapter, ...] = ()
 
     def holds(self, page: str) -> bool:
-        """Tell whether a page stands in this volume."""
         return any(chapter.name == page for chapter in self.chapters)
 
 
@@ -57,11 +54,7 @@ EVIDENCE = Volume(
 
 
 def volumes(site: Path, chapters: Sequence[Chapter]) -> list[Volume]:
-    """Divide the pages of a built site into the lessons and the evidence.
-
-    Raises:
-        ValueError: the metadata of a page name a volume that does not exist.
-    """
+    """Divide the pages of a built site into the lessons and the evidence."""
     places = {chapter: _volumes_of(chapter, _metadata(site, chapter.name)) for chapter in chapters}
     return [
         replace(volume, chapters=tuple(one for one in chapters if volume.name in places[one]))

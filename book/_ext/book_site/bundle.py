@@ -58,7 +58,6 @@ def read_sheet(static: Path, name: str) -> str:
 
 
 def read_script(static: Path, name: str) -> str:
-    """Return a script that can stand behind others in one file."""
     text = _MAP.sub("", (static / name).read_text(encoding="utf-8"))
     if name == "documentation_options.js":  # a page may have set one before the bundle runs
         text = _OPTIONS.sub(r"Object.assign(DOCUMENTATION_OPTIONS, \1);", text)
@@ -75,11 +74,7 @@ def join_scripts(scripts: Iterable[str]) -> str:
 
 
 def postpone(script: str) -> str:
-    r"""Let a script run as a task of its own, after what is going on.
-
-    >>> postpone("let a = 1 // one")
-    'setTimeout(() => {\nlet a = 1 // one\n})'
-    """
+    """Let a script run as a task of its own, after what is going on."""
     return f"setTimeout(() => {{\n{script}\n}})"
 
 
@@ -103,7 +98,6 @@ def unused_names(css: str, pages: str, scripts: str) -> list[str]:
 
 
 def shrink(css: str, pages: str, scripts: str) -> str:
-    """Return a style sheet, minified, without what nothing can reach."""
     # A rule that goes may have been the only one to refer to a property, which then goes, too.
     while (smaller := compress(css=css, unused=unused_names(css, pages, scripts))) != css:
         css = smaller
@@ -124,16 +118,13 @@ class Bundle:
         self.scripts = [script for script in _in_order(scripts) if _is_ours(script)]
 
     def css(self, static: Path) -> str:
-        """Return the style sheets as one."""
         texts = [read_sheet(static, name) for name in _THEME_SHEETS]
         for sheet in self.sheets:
-            text = read_sheet(static, _static_name(sheet))
-            media = sheet.attributes.get("media")
+            text, media = read_sheet(static, _static_name(sheet)), sheet.attributes.get("media")
             texts.append(f"@media {media} {{\n{text}\n}}" if media else text)
         return "\n".join(texts)
 
     def js(self, static: Path) -> str:
-        """Return the scripts as one."""
         # Those without a file come first: in a page they run before any file that is deferred.
         settings = [one.attributes.get("body", "") for one in self.scripts if not one.filename]
         names = [_static_name(one) for one in self.scripts if one.filename]

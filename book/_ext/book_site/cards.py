@@ -63,7 +63,6 @@ def _write(
 
 @cache
 def _known() -> frozenset[int]:
-    """Return the code points that the book's font draws."""
     return frozenset(TTFont(_FONTS / "ahn-400-normal.ttf").getBestCmap())
 
 

@@ -21,8 +21,6 @@ _Found = griffe.Object | griffe.Alias
 
 @dataclass(frozen=True)
 class Entry:
-    """A public function, class, method, property or constant."""
-
     name: str  # as a reader writes it, with the module that it is imported from
     kind: str  # the Python domain's word: function, class, exception, method, property or data
     signature: str
@@ -35,8 +33,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Module:
-    """A public module or package."""
-
     name: str
     path: Path
     doc: str
@@ -45,7 +41,6 @@ class Module:
 
     @property
     def summary(self) -> str:
-        """The first line of the docstring."""
         return self.doc.partition("\n")[0]
 
 
@@ -136,7 +131,6 @@ def _class(one: griffe.Class, name: str) -> Entry:
 
 
 def _member(one: _Found, owner: str) -> Entry | None:
-    """Describe a method or property that has a docstring."""
     hidden = one.name.startswith("_") and one.name != "__call__"
     if hidden or not one.has_docstring:
         return None
@@ -169,7 +163,6 @@ def _signature(one: _Found, *, returns: bool = True) -> str:
 
 
 def _fields(one: griffe.Class) -> Iterator[str]:
-    """Yield the fields of a named tuple as arguments."""
     for field in one.attributes.values():
         if "property" not in field.labels and field.annotation:
             default = f" = {field.value}" if field.value is not None else ""
@@ -185,7 +178,6 @@ def _documented(one: _Found, *more: _Found | None) -> str:
 
 
 def _terms(one: _Found) -> dict[str, str]:
-    """Return what the decorator `contract` asks of arguments."""
     target = one.final_target if isinstance(one, griffe.Alias) else one
     terms: dict[str, str] = {}
     for decorator in getattr(target, "decorators", ()):

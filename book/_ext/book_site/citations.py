@@ -1,11 +1,10 @@
 """Links back from the bibliography: every entry names the pages that cite it, and leads there."""
 
-from typing import cast
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinxcontrib.bibtex.domain import BibtexDomain
 
 
 def setup(app: Sphinx) -> None:
@@ -17,22 +16,19 @@ def _lead_back(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if not entries:
         return
     citing = first_citations(app.env)
-    for citation in _bibliography(app.env).citations:
+    bibliography: Any = app.env.get_domain("cite")
+    for citation in bibliography.citations:
         entry = entries.get(citation.citation_id)
         if entry is not None and citation.key in citing:
             entry += _line(app, page, citing[citation.key])
-
-
-def _bibliography(env: BuildEnvironment) -> BibtexDomain:
-    return cast(BibtexDomain, env.get_domain("cite"))
 
 
 def first_citations(env: BuildEnvironment) -> dict[str, dict[str, str]]:
     """Return for every key the anchor of its first citation on each page, as the book goes."""
     order = {page: number for number, page in enumerate(_in_order(env, env.config.root_doc))}
     citing: dict[str, dict[str, str]] = {}
-    references = _bibliography(env).citation_refs
-    for reference in sorted(references, key=lambda one: (order[one.docname], one.line)):
+    cite: Any = env.get_domain("cite")
+    for reference in sorted(cite.citation_refs, key=lambda one: (order[one.docname], one.line)):
         for target in reference.targets:
             pages = citing.setdefault(target.key, {})
             pages.setdefault(reference.docname, reference.citation_ref_id)

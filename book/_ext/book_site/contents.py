@@ -10,8 +10,6 @@ import yaml
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the book."""
-
     name: str  # its address within the site, without .html
     part: str  # the caption that it stands under; empty before the first
     numbered: bool = False  # whether the pages of that part have numbers
@@ -24,19 +22,11 @@ def read_contents(toc: Path) -> list[Chapter]:
     Pages that it lists by a pattern are made by the build: the API reference. They are for
     looking up, on the site, and so is the page right above them.
     """
-    return list(chapters(yaml.safe_load(toc.read_text(encoding="utf-8"))))
-
-
-def chapters(toc: dict[str, Any]) -> Iterator[Chapter]:
-    """Yield the pages of a table of contents that was read.
-
-    >>> part = {"caption": "History", "chapters": [{"file": "history/align"}]}
-    >>> [chapter.name for chapter in chapters({"root": "start", "parts": [part]})]
-    ['start', 'history/align']
-    """
-    yield Chapter(toc["root"], "")
-    for part in toc.get("parts", [toc]):
-        yield from _below(part, part.get("caption", ""), numbered=bool(part.get("numbered")))
+    read = yaml.safe_load(toc.read_text(encoding="utf-8"))
+    chapters = [Chapter(read["root"], "")]
+    for part in read["parts"]:
+        chapters += _below(part, part["caption"], numbered=bool(part.get("numbered")))
+    return chapters
 
 
 def _below(entry: dict[str, Any], part: str, *, numbered: bool) -> Iterator[Chapter]:

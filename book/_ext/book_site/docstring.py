@@ -16,7 +16,6 @@ Link = Callable[[str], nodes.Node]  # turns the code between two backticks into 
 
 
 def literal(code: str) -> nodes.Node:
-    """Show code as code; the plainest of links."""
     return nodes.literal(code, code)
 
 
@@ -71,7 +70,6 @@ def _field(title: str, body: str, link: Link) -> nodes.field:
 
 
 def _items(body: str) -> list[tuple[str, str]]:
-    """Split the lines of a section into (name, text)."""
     items: list[tuple[str, str]] = []
     for line in body.splitlines():
         head = None if line.startswith(" ") else _ITEM.match(f"{line} ")

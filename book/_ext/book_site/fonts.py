@@ -20,6 +20,7 @@ from book_site.formulas import MODULES
 
 MATH_FONT = "stix-two-math.woff2"
 _MATH_FOLDER = MODULES / "@fontsource/stix-two-math"
+MATH_SOURCE = _MATH_FOLDER / "files/stix-two-math-latin-400-normal.woff2"
 # Letters of scripts, dotless ones, flat accents, script capitals, primes.
 _MATH_FEATURES = ("ssty", "dtls", "flac", "ss01", "ss04")
 _FACE = f"""@font-face {{
@@ -61,11 +62,6 @@ def cut(
 def read_font(path: Path) -> TTFont:
     """Open a font that, saved again, keeps its date: no two builds differ."""
     return TTFont(path, recalcTimestamp=False)
-
-
-def math_source() -> Path:
-    """Return the whole font of the formulas."""
-    return _MATH_FOLDER / "files/stix-two-math-latin-400-normal.woff2"
 
 
 def narrow_roots(font: TTFont) -> None:
@@ -125,7 +121,6 @@ def setup(app: Sphinx) -> None:
 
 
 def _write_style(app: Sphinx) -> None:
-    """Write Temml's style sheet with our font in it."""
     if app.builder.format != "html":
         return
     style = (MODULES / "temml/dist/Temml-STIX2.css").read_text(encoding="utf-8")
@@ -149,7 +144,7 @@ def _cut_fonts(app: Sphinx, error: Exception | None) -> None:
         return
     static = Path(app.outdir, "_static")
     pages = "".join(_texts(Path(app.outdir), "*.html"))
-    font = read_font(math_source())
+    font = read_font(MATH_SOURCE)
     narrow_roots(font)
     cut(font, math_characters(pages), static / MATH_FONT, _MATH_FEATURES)
     shutil.copyfile(_MATH_FOLDER / "LICENSE", static / f"{MATH_FONT}.LICENSE.txt")

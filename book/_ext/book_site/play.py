@@ -32,7 +32,6 @@ _OURS = re.compile(
 
 
 def run(script: Path, job: Any) -> Any:
-    """Return what a script in Node answers, JSON in and out, or say what is wrong."""
     command = [find_node(), script]
     done = subprocess.run(command, input=json.dumps(job), capture_output=True, encoding="utf-8")
     if done.returncode:
@@ -41,7 +40,6 @@ def run(script: Path, job: Any) -> Any:
 
 
 def draw(pages: dict[Path, str]) -> dict[Path, str]:
-    """Return pages with the first drawing of every playable in them."""
     found = {path: _FIGURE.findall(page) for path, page in pages.items()}
     asked = [
         (name, "still", json.loads(data)) for all_ in found.values() for _, name, _, _, data in all_
@@ -69,17 +67,11 @@ def write(path: Path, text: str) -> str:
 
 
 def names_in(page: str) -> tuple[str, ...]:
-    """Return the names of the playables of a page."""
     return tuple(sorted({name for _, name, *_ in _FIGURE.findall(page)}))
 
 
 def refer(page: str, style: str, scripts: list[str]) -> str:
-    """Return a page whose head has a style and scripts, and none of an earlier build.
-
-    >>> refer("<head></head>", "p {}", ["../_static/play/kit.js"])
-    '<head><style class="am-play-style">p {}</style>\
-<script defer src="../_static/play/kit.js"></script></head>'
-    """
+    """Return a page whose head has a style and scripts, and none of an earlier build."""
     tags = "".join(f'<script defer src="{script}"></script>' for script in scripts)
     head = f'<style class="am-play-style">{style}</style>{tags}</head>'
     return _OURS.sub("", page).replace("</head>", head, 1)

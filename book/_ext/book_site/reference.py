@@ -27,15 +27,12 @@ FOLDER = "appendices/api"
 
 
 class Reference:
-    """The catalogue of the package in a folder, and what is derived from it."""
-
     def __init__(self, package: Path) -> None:
         self.root = package.parent
         self.modules = catalogue(package)
         self.targets = self._targets()
 
     def entries(self) -> Iterator[Entry]:
-        """Yield all that is described, members included."""
         for module in self.modules.values():
             for entry in module.entries:
                 yield from (entry, *entry.members)

@@ -32,14 +32,11 @@ _PLACE = "ADDRESS"
 
 @dataclass(frozen=True)
 class Repository:
-    """A public repository on a forge."""
-
     url: str  # https://host/owner/name
     provider: str  # in the theme's words: github, gitlab or bitbucket
     branch: str = "main"
 
     def file(self, path: str, line: int | None = None) -> str:
-        """Return the address of one of its files, and of a line in it."""
         view = {"github": "blob", "gitlab": "-/blob", "bitbucket": "src"}[self.provider]
         mark = {"github": "#L", "gitlab": "#L", "bitbucket": "#lines-"}[self.provider]
         anchor = f"{mark}{line}" if line else ""
@@ -135,8 +132,6 @@ def with_address(lines: Iterable[str], repository: Repository | None) -> list[st
 
     >>> with_address(["git clone ADDRESS", "make book"], None)
     ['make book']
-    >>> with_address(["git clone ADDRESS"], Repository("https://github.com/reader/a", "github"))
-    ['git clone https://github.com/reader/a']
     """
     if repository is None:
         return [line for line in lines if _PLACE not in line]

@@ -55,11 +55,6 @@ def markdown(source: Path) -> str:
 
 
 def section_id(chapter: str) -> str:
-    """Return the anchor of a page's solutions.
-
-    >>> section_id("history/align")
-    'solutions-history-align'
-    """
     return f"solutions-{nodes.make_id(chapter)}"
 
 
@@ -120,7 +115,6 @@ class Collect(SphinxPostTransform):
 
 
 def _until_solution(exercise: nodes.Element) -> tuple[Sequence[nodes.Node], nodes.Element]:
-    """Return what stands between an exercise and its solution, and the solution."""
     behind = exercise.parent.children[exercise.parent.index(exercise) + 1 :]
     for index, node in enumerate(behind):
         if isinstance(node, solution_node):
