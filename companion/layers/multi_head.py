@@ -316,8 +316,9 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(
                 f"cache: got {shape} for (b, g, d, v), wanted {wanted}, the layer's"
             )
-        autocast = torch.is_autocast_enabled(cache.device.type)
-        if cache.dtype != query.dtype and not autocast:
+        if cache.dtype != query.dtype and not torch.is_autocast_enabled(
+            cache.device.type
+        ):
             raise TypeError(
                 f"cache: got dtype {cache.dtype}, wanted {query.dtype}, query's"
             )
