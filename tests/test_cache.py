@@ -113,10 +113,12 @@ def test_the_memory_is_allocated_once() -> None:
 
 
 def test_a_ring_goes_on_for_ever_without_a_limit() -> None:
-    cache = make(window=3, max_len=None)
-    for _ in range(100):
-        cache.update(*draw(1))
-    assert sorted(cache.key_positions.tolist()) == [97, 98, 99]
+    cache, steps = make(window=3, max_len=None), [draw(1, seed=step) for step in range(100)]
+    for key, value in steps:
+        kept, _ = cache.update(key, value)
+    places = cache.key_positions.tolist()
+    assert sorted(places) == [97, 98, 99]
+    assert torch.equal(kept, torch.cat([steps[place][0] for place in places], dim=2))
 
 
 def test_a_window_beyond_the_limit_takes_no_more_memory_than_the_limit() -> None:
