@@ -8,19 +8,23 @@ import pytest
 from bookkit.data.stories import END, STOP, next_words, stories, surprisals
 from bookkit.playables.finishing import MOST_WORDS
 
-MANY = stories(3000, seed=4)
 HEROES = {"boy": "he", "man": "he", "king": "he", "girl": "she", "woman": "she", "queen": "she"}
+
+
+@pytest.fixture(scope="module")
+def many() -> list[tuple[str, ...]]:
+    return stories(3000, seed=4)
 
 
 def sentences(story: tuple[str, ...]) -> list[list[str]]:
     return [part.split() for part in " ".join(story).split(STOP)[:-1]]
 
 
-def test_a_story_keeps_hero_tense_and_thing() -> None:
-    assert stories(20, seed=4) == MANY[:20] != stories(20, seed=5)
-    assert {len(sentences(story)) for story in MANY} == {4, 5, 6, 7}
-    assert max(map(len, MANY)) < MOST_WORDS
-    for story in MANY:
+def test_a_story_keeps_hero_tense_and_thing(many: list[tuple[str, ...]]) -> None:
+    assert stories(20, seed=4) == many[:20] != stories(20, seed=5)
+    assert {len(sentences(story)) for story in many} == {4, 5, 6, 7}
+    assert max(map(len, many)) < MOST_WORDS
+    for story in many:
         assert story[-1] == STOP
         opening, meeting, *later = sentences(story)
         hero = next(word for word in opening if word in HEROES)
@@ -36,13 +40,13 @@ def test_a_story_keeps_hero_tense_and_thing() -> None:
                 assert sentence[place - len(thing) : place + 1] == ["the", *thing]
 
 
-def test_chances_sum_to_one_before_every_word() -> None:
-    for story in MANY[:30]:
+def test_chances_sum_to_one_before_every_word(many: list[tuple[str, ...]]) -> None:
+    for story in many[:30]:
         for length in range(len(story) + 1):
             chances = next_words(story[:length])
             assert math.isclose(sum(chances.values()), 1)
             assert (story[length] if length < len(story) else END) in chances
-    assert next_words((*MANY[0], END)) == {}
+    assert next_words((*many[0], END)) == {}
 
 
 def whole(said: list[str]) -> float:
@@ -51,8 +55,10 @@ def whole(said: list[str]) -> float:
     return sum(chance * whole([*said, word]) for word, chance in next_words(said).items())
 
 
-def test_chances_are_how_often_a_word_comes_and_share_the_probability_of_one() -> None:
-    first = Counter(story[1] for story in MANY if story[0] == "a")
+def test_chances_are_how_often_a_word_comes_and_share_the_probability_of_one(
+    many: list[tuple[str, ...]],
+) -> None:
+    first = Counter(story[1] for story in many if story[0] == "a")
     total = sum(first.values())
     for word, chance in next_words(["a"]).items():
         assert first[word] / total == pytest.approx(chance, abs=4 * math.sqrt(0.25 / total))
@@ -60,10 +66,10 @@ def test_chances_are_how_often_a_word_comes_and_share_the_probability_of_one() -
     assert whole(["a", "king", "sings", "in", "the", "city", "."]) == pytest.approx(1)
 
 
-def test_surprisals_are_those_of_the_words_and_the_end() -> None:
-    found = surprisals(MANY[0])
-    assert len(found) == len(MANY[0]) + 1
-    assert found[0] == pytest.approx(-math.log(next_words([])[MANY[0][0]]))
+def test_surprisals_are_those_of_the_words_and_the_end(many: list[tuple[str, ...]]) -> None:
+    found = surprisals(many[0])
+    assert len(found) == len(many[0]) + 1
+    assert found[0] == pytest.approx(-math.log(next_words([])[many[0][0]]))
     assert found[-1] == 0 < sum(found) - 10
 
 
