@@ -25,7 +25,6 @@ class Lesson:
     show_source = staticmethod(notebook.show_source)
     claims_table = staticmethod(notebook.claims_table)
     gloss = staticmethod(notebook.gloss)
-    gloss_pair = staticmethod(notebook.gloss_pair)
     load_result = staticmethod(notebook.load_result)
     page_seed = staticmethod(notebook.page_seed)
     trained = staticmethod(notebook.trained)

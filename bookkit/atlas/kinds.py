@@ -183,7 +183,7 @@ _MANY = 5  # runs that can still be told
 
 
 def _tellings(kinds: Sequence[LayerKind]) -> Iterator[tuple[int, str]]:
-    """Yield ways to tell an order: a few layers, a unit that repeats, a few more; count parts."""
+    """Yield descriptions of an order of layers, as a unit that repeats, with their lengths."""
     runs = _runs(kinds)
     yield len(runs), ", then ".join(runs)
     for begin in range(min(4, len(kinds))):

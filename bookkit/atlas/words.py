@@ -263,7 +263,7 @@ _NEAR = 1e-6
 
 
 def _by_layers(said: Iterable[str]) -> str:
-    """Say what is said of all layers, or of how many each of several things is said."""
+    """Return what holds for every layer, or each thing that differs with its number of layers."""
     counts = Counter(said)
     if len(counts) < 2:
         return "".join(counts)

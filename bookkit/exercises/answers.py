@@ -183,7 +183,7 @@ def fail(hint: str) -> NoReturn:
 
 
 def like(wanted: Any, got: Any, where: str, axes: str) -> Any:
-    """Return the answer as what is wanted, after what stands before a message about it."""
+    """Return an answer as the kind of value that is wanted, or refuse it."""
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
         if isinstance(got, str):
             refuse(got, "a number")

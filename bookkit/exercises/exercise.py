@@ -99,7 +99,7 @@ class Compared(Exercise):
     atol: float = 1e-8
 
     def compare(self, got: Any, case: Sequence[Any] = (), when: str = "") -> None:
-        """Let what the right answer gives for a case pass, and say what is known of any other."""
+        """Accept what the right answer gives for a case, and explain any other result."""
         wanted = self.right(*case) if callable(self.right) else self.right
         if self.read:
             got, wanted = self.read(got, *case), self.read(wanted, *case)
@@ -121,7 +121,7 @@ class Compared(Exercise):
     def hint_at(
         self, result: Any, case: Sequence[Any], where: str, off: tuple[float, float]
     ) -> None:
-        """Turn down a result that is that of a mistake, with its hint."""
+        """Refuse a result that one of the mistakes gives, with the hint for that mistake."""
 
         def shows(mistake: Any) -> bool:
             try:

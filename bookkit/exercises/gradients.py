@@ -59,7 +59,7 @@ def _mean(mean: Answer) -> Backward:
 
 
 def _changed(change: Answer) -> Backward:
-    """Make a backward pass of which a function of the right gradients is left, and of the rest."""
+    """Return a backward pass that changes the right gradients before it returns them."""
     return lambda *given: change(backward(*given), *given)
 
 

@@ -3,7 +3,7 @@
 from bookkit.notebook.beside import Beside, beside
 from bookkit.notebook.box import MeasuredBox, measured
 from bookkit.notebook.claims import ClaimsTable, claims_table
-from bookkit.notebook.gloss import Gloss, gloss, gloss_pair
+from bookkit.notebook.gloss import Gloss, gloss
 from bookkit.notebook.seed import page_seed
 from bookkit.notebook.source import Source, show_source
 from bookkit.notebook.trained import trained
@@ -11,5 +11,5 @@ from bookkit.records import load_result
 
 __all__ = [
     "Beside", "ClaimsTable", "Gloss", "MeasuredBox", "Source", "beside", "claims_table", "gloss",
-    "gloss_pair", "load_result", "measured", "page_seed", "show_source", "trained",
+    "load_result", "measured", "page_seed", "show_source", "trained",
 ]  # fmt: skip

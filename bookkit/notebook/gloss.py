@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from html import escape
 
 from bookkit.notebook.latex import escape_latex
-from companion.data.pairs import Pair
 
 # Inside :where() nothing outweighs the book's own style sheet; without one, these speak.
 _STYLE = (
@@ -92,22 +91,3 @@ def gloss(sentence: str, glosses: str, translation: str = "", *, language: str =
     “the new house”
     """
     return Gloss(tuple(sentence.split()), tuple(glosses.split()), translation, language)
-
-
-def gloss_pair(pair: Pair) -> Gloss:
-    """Show the target of a pair with the source words to which its sure links lead.
-
-    Args:
-        pair: a source, which is English, a target and the links between them.
-
-    >>> gloss_pair(Pair(("the", "red", "house"), ("la", "casa", "roja"),
-    ...                 frozenset({(0, 0), (1, 2), (2, 1)})))
-    la   casa   roja
-    the  house  red
-    “the red house”
-    """
-    linked = [
-        "-".join(pair.source[j] for row, j in sorted(pair.sure) if row == i) or "–"
-        for i in range(len(pair.target))
-    ]
-    return Gloss(tuple(pair.target), tuple(linked), " ".join(pair.source))

@@ -53,7 +53,7 @@ def claims_register(entries: Iterable[Entry], *, here: str = "start/measure.ipyn
 
 
 def _values(entry: Entry) -> dict[str, str]:
-    """Return by column what a row is chosen by."""
+    """Return, for each column, the value by which a row can be filtered."""
     return {
         "verdict": VERDICTS[entry.verdict],
         "sort": entry.claim.sort,

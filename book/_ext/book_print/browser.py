@@ -58,7 +58,7 @@ def running() -> Iterator[Browser]:
 
 @contextmanager
 def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page, list[str]]]:
-    """Lay HTML out that lies at the root of a site; yield it, and what sticks out or is missing.
+    """Lay out a document as if at the root of a site; yield the page and a list of its faults.
 
     Its own scripts do not run: a picture stands for what they draw.
     """

@@ -94,7 +94,7 @@ class Leads:
     address: str = ""  # where the site is published, if that is known
 
     def lead(self, article: Tag, name: str) -> None:
-        """Let every link of a page lead on within the document, to the site, or be plain words."""
+        """Make every link of a page lead within the document or to the site, or make it text."""
         numbered: set[tuple[int, str]] = set()
         for link, file, anchor in self._inner(article, name):
             target = file.removesuffix(".html")
@@ -134,7 +134,7 @@ class Leads:
 
 
 def in_words(volume: Volume, target: str) -> str:
-    """Return HTML that says on which sheet of a volume an id is, once its number is filled in."""
+    """Return HTML for the sheet on which an id stands; its number is filled in later."""
     number = f'<span data-am-volume="{volume.name}" data-am-sheet="{html.escape(target)}"></span>'
     return f"{volume.called}, p. {number}"
 

@@ -74,7 +74,7 @@ def join_scripts(scripts: Iterable[str]) -> str:
 
 
 def postpone(script: str) -> str:
-    """Let a script run as a task of its own, after what is going on."""
+    """Make a script run in a task of its own, once the current one has ended."""
     return f"setTimeout(() => {{\n{script}\n}})"
 
 

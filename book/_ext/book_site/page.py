@@ -36,7 +36,7 @@ def image_size(path: Path) -> tuple[int, int] | None:
 
 
 def size_images(body: str, files: Mapping[str, Path]) -> str:
-    """Give images their size, so that nothing moves when they come, and load them when needed."""
+    """Give images their size, so that nothing moves, and load all but the first lazily."""
     first = True
 
     def sized_tag(match: re.Match[str]) -> str:

@@ -55,7 +55,7 @@ def _predicate_allowed(clause: Clause) -> bool:
 
 
 def suits_pronoun(adjective: Adjective, subject: Pronoun | None) -> bool:
-    """Tell whether somebody may be called that who is named by a pronoun."""
+    """Tell whether an adjective may describe a person whom a pronoun names."""
     neutral = adjective.spanish[0] == adjective.spanish[1]
     personal = adjective.predicative and suits(adjective, _MAN)
     # "I am old" and "they are old" would leave the gender open.
