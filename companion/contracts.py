@@ -291,17 +291,16 @@ class _Checks:
         for x in (*args, *kwargs.values()) if kwargs else args:
             kind = type(x)
             if _array_types.get(kind):
-                about.append((kind, x.shape, x.dtype, x.device))
+                about += kind, x.shape, x.dtype, x.device
             else:
                 about.append(_metadata(x))
-        call = (
-            *about,
-            *kwargs,
-            self._of_owner(args, kwargs) if self.has_owner else None,
-        )
+        if kwargs:
+            about += kwargs
+        owned = self._of_owner(args, kwargs) if self.has_owner else None
+        call = (*about, owned)
         if call in self._calls:
             return
-        kind_of_call = self._kind_of_call(args, kwargs, about, call[-1])
+        kind_of_call = self._kind_of_call(args, kwargs, owned)
         if kind_of_call not in self._kinds:
             self._check(self._by_name(args, kwargs))
             self._kinds.add(kind_of_call)
@@ -356,7 +355,6 @@ class _Checks:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        given: list[Any],
         owned: Any,
     ) -> Any:
         """Return less of it: of sizes which are equal, 0 or 1, and of numbers their type.
@@ -366,13 +364,10 @@ class _Checks:
         names = (*self.names[: len(args)], *kwargs)
         order: dict[Any, int] = {0: 0, 1: 1}
         parts: list[Any] = [names]
-        for name, about, x in zip(
-            names, given, (*args, *kwargs.values()), strict=False
-        ):
-            kind = about[0]
-            # Else of a type met at this very moment.
-            if kind in _array_types and len(about) > 1:
-                _, shape, dtype, device = about
+        for name, x in zip(names, (*args, *kwargs.values()), strict=False):
+            kind: Any = type(x)
+            if kind in _array_types:
+                _, shape, dtype, device = _metadata(x)
                 parts += kind, dtype, device
                 parts += [order.setdefault(size, len(order)) for size in shape]
                 # Whether one size divides another.
@@ -383,7 +378,7 @@ class _Checks:
                 _check_bounds(name, x, self.bounds.get(name))
                 parts.append(kind)
             else:
-                parts.append(about)
+                parts.append(_metadata(x))
         return *parts, *[order.get(part, (part,)) for part in owned or ()]
 
     def _check(self, given: dict[str, Any]) -> None:

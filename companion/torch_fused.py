@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -80,28 +81,16 @@ def _attend(
     In bfloat16 on the CPU the tiled one takes gradients head by head, and each of these small
     products costs more to set up than to compute.
     """
-    if query.dtype == torch.bfloat16 and _is_small(query, key):
-        with sdpa_kernel(SDPBackend.MATH):
-            return F.scaled_dot_product_attention(
-                query,
-                key,
-                value,
-                mask,
-                dropout_p,
-                is_causal,
-                scale=scale,
-                enable_gqa=enable_gqa,
-            )
-    return F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        mask,
-        dropout_p,
-        is_causal,
-        scale=scale,
-        enable_gqa=enable_gqa,
-    )
+    slow = query.dtype == torch.bfloat16 and _is_small(query, key)
+    # A small call pays for every argument that torch has to read.
+    told = dropout_p or is_causal or enable_gqa
+    if mask is None and scale is None and not (told or slow):
+        return F.scaled_dot_product_attention(query, key, value)
+    arguments = query, key, value, mask, dropout_p, is_causal
+    with sdpa_kernel(SDPBackend.MATH) if slow else nullcontext():
+        return F.scaled_dot_product_attention(
+            *arguments, scale=scale, enable_gqa=enable_gqa
+        )
 
 
 def _is_small(query: Any, key: Any) -> bool:
