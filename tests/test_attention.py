@@ -452,6 +452,7 @@ def test_meta_tensors_have_shapes(torch: ModuleType, option: str) -> None:
     assert (output.shape, weights.shape, lse.shape) == ((B, H, Q, V), (B, H, Q, K), (B, H, Q))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_torch_compiles_it_in_one_piece_with_sizes_left_open(torch: ModuleType) -> None:
     arrays = [torch.asarray(array) for array in inputs()]

@@ -532,6 +532,7 @@ def test_meta_tensors_have_shapes(torch: ModuleType) -> None:
             assert parallel(*arrays, **options, feature_map=elu_feature_map).shape == (2, H, N, V)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_torch_compiles_it_in_one_piece(torch: ModuleType) -> None:
     arrays, options = moved(torch, *inputs("delta with decayed channels", n=3))

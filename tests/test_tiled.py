@@ -195,6 +195,7 @@ def test_gradients_of_windows(torch: ModuleType, left: int | None, right: int) -
         assert_matches(actual, as_numpy(expected), tolerance=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"left": 3}])
 def test_torch_compiles_it_in_one_piece(torch: ModuleType, options: dict[str, Any]) -> None:
