@@ -122,10 +122,10 @@ def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
                 assert claim.interval[1] <= 0, f"{name}/{key}"
 
 
-UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too few to say")
+UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too (few to say|wide to decide)")
 EQUAL = re.compile(
-    r"(?<!about )(?<!nearly )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b|\bstill\b"
-    r"|\b(costs?|changes?|gains?) little\b|\bno difference\b|\bthe same\b"
+    r"(?<!about )(?<!nearly )(?<!almost )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b"
+    r"|\bstill\b|\bcosts? little\b|\bno difference\b|\bthe same\b"
 )
 LATER = {
     "captioning", "choices", "heads", "induction", "kv_heads", "narrow_training", "positions",
