@@ -9,7 +9,9 @@ from bookkit.playables.playable import Playable, playable
 from bookkit.records import format_interval, format_number
 from bookkit.records.register import Entry, families
 
-_VERDICTS = (VERDICTS["fails"], "– withdrawn", VERDICTS["undecided"], VERDICTS["holds"])
+_WITHDRAWN = "✕ withdrawn"
+_OPEN = [said for verdict, said in VERDICTS.items() if verdict not in ("fails", "holds")]
+_VERDICTS = (VERDICTS["fails"], _WITHDRAWN, *_OPEN, VERDICTS["holds"])
 """What a claim can be, in the order of the rows: first what failed."""
 _SORTS = ("hypothesis", "check", "demonstration")
 _TITLES = {
@@ -68,7 +70,7 @@ def _order(entry: Entry) -> tuple[int, int]:
 def _values(entry: Entry) -> dict[str, str]:
     """Return, for each column, the value by which a row can be filtered."""
     return {
-        "verdict": _VERDICTS[1] if entry.withdrawn else VERDICTS[entry.verdict],
+        "verdict": _WITHDRAWN if entry.withdrawn else VERDICTS[entry.verdict],
         "planned": entry.claim.planned,
         "page": page_titles()[entry.page],
         "sort": entry.claim.sort,
