@@ -4,7 +4,7 @@ import { CONTROLS, SAID, button, h, panel, reset, select, table, toPage } from "
 const TEN = 10;
 const SHOWN = ["verdict", "planned", "page"];
 
-export const lines = [2, 4];
+export const lines = [2, 3];
 
 export const start = ({ columns }) => ({ words: "", first: 0, ...Object.fromEntries(columns.map(({ name }) => [name, 0])) });
 
@@ -35,14 +35,14 @@ const end = (shown, at) => (at.all ? shown.length : Math.min(at.first + TEN, sho
 export function view(shown, at, { columns, rows }) {
   const heads = columns.filter(({ name }) => SHOWN.includes(name));
   const line = (place, number) => {
-    const { claim, number: mean, more, unit, notes, address, values } = rows[place];
+    const { claim, number: mean, interval, claimed, unit, notes, address, values } = rows[place];
     const cells = heads.map(({ name, values: names }) => {
       const words = names[values[columns.findIndex((one) => one.name === name)][0]];
       return { words: name === "page" ? h("a", { href: toPage(address) }, words) : words, class: `am-register-${name}` };
     });
     return { class: number < TEN ? null : "am-register-later", cells: [
       { words: [claim, notes.map((note) => h("small", {}, note))], class: "am-register-claim" },
-      { words: [h("b", {}, mean), ` ${more}`], class: "am-register-number" }, { words: unit, class: "am-register-unit" }, ...cells,
+      { words: [h("b", {}, mean), " ", h("span", {}, interval), ` ${claimed}`], class: "am-register-number" }, { words: unit, class: "am-register-unit" }, ...cells,
     ] };
   };
   const titles = ["Claim", "Measured", "Unit", ...heads.map(({ title }) => title)];

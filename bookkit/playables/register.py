@@ -91,7 +91,8 @@ def _row(family: list[Entry], here: str) -> dict[str, object]:
     return {
         "claim": claim.claim,
         "number": format_number(claim.mean, claim.digits),
-        "more": f"{format_interval(claim.interval, claim.digits)}, claimed {claim.claimed}",
+        "interval": format_interval(claim.interval, claim.digits),
+        "claimed": f"claimed {claim.claimed}",
         "unit": claim.unit or "–",
         "notes": notes,
         "address": posixpath.relpath(entry.page, posixpath.dirname(here)),

@@ -37,7 +37,7 @@ def test_a_row_has_its_number_unit_variants_and_page() -> None:
     longer = next(one for one in SMALL if one.key == "translator_race/transformer_settled_longer")
     row = DATA["rows"][row_of(entry)]
     assert row["number"] == f"{entry.claim:number}"
-    assert row["more"].endswith("claimed below 2")
+    assert row["claimed"] == "claimed below 2"
     assert (row["unit"], row["address"]) == ("points of exact match", f"../{entry.page}")
     (note,) = row["notes"]
     assert note.startswith(f"{longer.claim.claim} {longer.claim:value} ")
