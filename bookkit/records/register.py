@@ -76,8 +76,8 @@ class Entry:
 
     @property
     def is_hypothesis(self) -> bool:
-        """Whether it could have been wrong: no bug is shown with it, and no study checked."""
-        return self.claim.sort == "hypothesis"
+        """Whether it could have been wrong: no bug is shown with it, no study checked, no time."""
+        return self.claim.sort == "hypothesis" and self.verdict in ("holds", "undecided", "fails")
 
     @property
     def asked(self) -> object:
