@@ -15,7 +15,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from bookkit.records import Study, load_result, recorded_studies
-from experiments.engine.experiment import Experiment, in_parallel, numbers, run_cached
+from experiments.engine import experiment
+from experiments.engine.experiment import Experiment, numbers, run_cached
 from experiments.engine.recompute import study_of
 from experiments.engine.record import rounded
 
@@ -35,14 +36,15 @@ def rerun(study: Experiment, seed: int, workers: int) -> dict[str, float]:
     """Return what all arms measure on a seed, and what is measured beside them, but for times."""
     folder, code, arms = f"reproduce/{study.name}", study.code(), study.arms()
     jobs = [(folder, code, study.outcome, *arm, seed) for arm in arms.values()]
-    outcomes = in_parallel(run_cached, jobs, workers)
+    outcomes = experiment.in_parallel(run_cached, jobs, workers)
     found = {
         f"{name}/{what}": [value]
         for name, measures in zip(arms, outcomes, strict=True)
         for what, value in numbers(measures).items()
     }
     if study.beside is not None and not study.timed:
-        (measures,) = in_parallel(run_cached, [(folder, code, study.beside, seed)], 1)
+        job = folder, code, study.beside, seed
+        (measures,) = experiment.in_parallel(run_cached, [job], 1)
         found |= {what: [value] for what, value in numbers(measures).items()}
     kept = {n: v for n, v in study.recorded(found).items() if study.kind(n).unit not in TIMES}
     return {name: rounded(values)[0] for name, values in kept.items()}
