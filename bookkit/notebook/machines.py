@@ -76,7 +76,7 @@ class Timings:
         return f"Timed: “{claim.claim}” That is so if the number is {claim.claimed}."
 
 
-def timed(key: str) -> Timings:
+def timings(key: str) -> Timings:
     """Show a claim about times on every machine that timed it.
 
     Args:
@@ -85,7 +85,7 @@ def timed(key: str) -> Timings:
     Raises:
         UnknownNameError: there is no such study or claim; the message lists those there are.
 
-    >>> timed("cost/batch_helps").verdict, timed("cost/long_block_quadruples").verdict
+    >>> timings("cost/batch_helps").verdict, timings("cost/fused_crosses_early").verdict
     ('holds', 'undecided')
     """
     study, _, name = key.partition("/")

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from bookkit.notebook.machines import Timings, timed
+from bookkit.notebook.machines import Timings, timings
 
 
 def test_machines_have_to_agree_and_one_alone_decides_nothing() -> None:
-    found = timed("cost/fused_crosses_early")
+    found = timings("cost/fused_crosses_early")
     (intel, one), (amd, other), _ = found.rows
     assert found.verdict == "undecided"  # the Xeon's rounds do not tell
     assert "Intel Xeon Processor, 22 November 2026, 5 rounds: 1.0" in repr(found)
