@@ -376,9 +376,9 @@ STUDY = Experiment(
         "counted_crossing": costs.crossover_length(GROWTH.config, with_projections=False),
     },
     kinds={
-        "*exponent*": number(""),
+        "*exponent*": number("", timed=True),
         **{
-            name: number(unit, 0)
+            name: number(unit, 0, timed=True)
             for name, unit in {
                 "*/matrices": "", "*/relative": "", "time/*": "ms", "*/time": "ms",
                 "rate/*": "GFLOP/s", "*/rate": "GFLOP/s", "*/of_*": "%", "roof/peak": "GFLOP/s",
