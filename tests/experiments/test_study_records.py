@@ -56,6 +56,12 @@ def test_a_record_follows_from_its_runs_and_its_code(name: str) -> None:
         assert code.data == record["data"]
 
 
+def test_records_of_other_machines_follow_from_their_runs() -> None:
+    for path in FOLDER.glob("*/machines/*.json"):
+        text = path.read_text(encoding="utf8")
+        assert layout(recomputed(json.loads(text))) + "\n" == text
+
+
 @pytest.mark.parametrize(
     "name",
     [name if name in CHEAP else pytest.param(name, marks=pytest.mark.slow) for name in STUDIES],
