@@ -1,7 +1,6 @@
 """What was timed, on every machine that timed it: a single machine decides nothing."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from html import escape
@@ -26,21 +25,15 @@ def machines(study: str) -> list[Study]:
     >>> [one.processor for one in machines("cost")]
     ['Intel Xeon Processor', 'AMD EPYC', 'AMD EPYC']
     """
-    folder = files("experiments") / study / "machines"
+    folder, latest = files("experiments") / study / "machines", load_result(study)
     kept = [path.read_text("utf-8") for path in folder.iterdir()] if folder.is_dir() else []
     found = [read_study(json.loads(text), name=study) for text in kept]
-    latest = load_result(study)
-    found.sort(key=lambda one: (one.processor == latest.processor, one.date))
-    return [*found, latest]
+    return [*sorted(found, key=lambda one: (one.processor == latest.processor, one.date)), latest]
 
 
 @dataclass(frozen=True, repr=False)
 class Timings:
-    """One claim about times, and what each machine measured, as HTML or text.
-
-    Attributes:
-        rows: where it was measured, in how many rounds, and the claim with its number.
-    """
+    """One claim about times, and what each machine measured, as HTML or text."""
 
     rows: tuple[tuple[Study, Claim], ...]
 
@@ -53,37 +46,20 @@ class Timings:
         return said.pop() if len(said) == 1 else "undecided"
 
     def __repr__(self) -> str:
-        rows = [f"{where}: {claim}" for where, claim in self._measured()]
-        return "\n".join([self._claimed(), *rows, _SAID[self.verdict]])
+        claim = self.rows[-1][1]
+        lines = [f"Timed: “{claim.claim}” That is so if the number is {claim.claimed}."]
+        for study, one in self.rows:
+            day = f"{date.fromisoformat(study.date):%d %B %Y}".lstrip("0")
+            lines.append(f"{study.processor}, {day}, {len(study.seeds)} rounds: {one}")
+        return "\n".join([*lines, _SAID[self.verdict]])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(where)}</td><td>{claim._repr_html_()}</td></tr>"
-            for where, claim in self._measured()
-        )
-        return (
-            f'<div role="group" aria-label="Timed"><p>{escape(self._claimed())}</p>'
-            f'<table class="table"><tbody>{rows}</tbody></table><p>{_SAID[self.verdict]}</p></div>'
-        )
-
-    def _measured(self) -> Iterator[tuple[str, Claim]]:
-        for study, claim in self.rows:
-            day = date.fromisoformat(study.date)
-            yield f"{study.processor}, {day.day} {day:%B %Y}, {len(study.seeds)} rounds", claim
-
-    def _claimed(self) -> str:
-        claim = self.rows[-1][1]
-        return f"Timed: “{claim.claim}” That is so if the number is {claim.claimed}."
+        said = "<br>".join(map(escape, repr(self).splitlines()))
+        return f'<div role="group" aria-label="Timed">{said}</div>'
 
 
 def timings(key: str) -> Timings:
-    """Show a claim about times on every machine that timed it.
-
-    Args:
-        key: "study/claim"; all that is shown comes from the records.
-
-    Raises:
-        UnknownNameError: there is no such study or claim; the message lists those there are.
+    """Show a claim, "study/claim", about times on every machine that timed it.
 
     >>> timings("cost/batch_helps").verdict, timings("cost/fused_crosses_early").verdict
     ('holds', 'undecided')

@@ -13,4 +13,4 @@ def test_machines_have_to_agree_and_one_alone_decides_nothing() -> None:
     sure = replace(one, interval=(0.8, 0.9)), replace(other, interval=(0.8, 0.9))
     assert Timings(((intel, sure[0]), (amd, sure[1]))).verdict == "holds"
     assert Timings(((amd, sure[0]), (amd, sure[1]))).verdict == "no verdict"
-    assert "<td>AMD EPYC, 27 November 2026" in found._repr_html_()
+    assert "<br>AMD EPYC, 27 November 2026" in found._repr_html_()
