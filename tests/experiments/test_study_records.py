@@ -64,6 +64,12 @@ def test_a_record_follows_from_its_runs_and_its_code(name: str) -> None:
         assert code.data == record["data"]
 
 
+def test_records_of_other_machines_follow_from_their_runs() -> None:
+    for path in FOLDER.glob("*/machines/*.json"):
+        text = path.read_text(encoding="utf8")
+        assert layout(recomputed(json.loads(text))) + "\n" == text
+
+
 @pytest.mark.parametrize("name", marked(STUDIES, set(STUDIES) - CHEAP))
 def test_the_smoke_run_gives_the_recorded_numbers(name: str) -> None:
     """A renamed variable changes nothing here; a change of what is computed does."""
