@@ -1,6 +1,6 @@
 """The Measured box: what was found, one number, its interval, and on a click how we know."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
 from importlib.resources.abc import Traversable
@@ -22,6 +22,7 @@ _WANTS_ANSWERS = (
     "the seeds alone would decide it, but the record does not say which test items each run got "
     "right, so that both sides count as asked different ones"
 )
+_SEEDS_ALONE = "the interval counts the spread between the runs alone, no error of test items"
 _NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -66,9 +67,16 @@ class MeasuredBox:
     def headline(self) -> str:
         """What was found: the finding's sentence, else the claim's if it holds."""
         claim = self.claim
+        found = replace(claim, timed=False).verdict  # that of times is of this one machine
         if claim.finding is not None:
-            return self._filled(claim.finding.headline(claim.verdict))
-        return _UNWORDED.get(claim.verdict, claim.claim)
+            return self._filled(claim.finding.headline(found))
+        return _UNWORDED.get(found, claim.claim)
+
+    @property
+    def near(self) -> str:
+        """The limit that both sides are close to, where differences are hard to see, or ""."""
+        limits = list(self.claim.near.values())
+        return max(limits, key=limits.count) if len(set(limits)) < len(limits) else ""
 
     @property
     def likely(self) -> str:
@@ -77,12 +85,13 @@ class MeasuredBox:
         if "{size}" in self._pictured and high <= 0:
             low, high = -high, -low
         ends = [format_number(end, self.claim.plain_digits) for end in (low, high)]
-        return "the same in every run" if low == high else f"likely between {ends[0]} and {ends[1]}"
+        said = f"likely between {ends[0]} and {ends[1]}" + " %" * (self.claim.own_items == 1)
+        return "the same in every run" if low == high else said
 
     def __repr__(self) -> str:
         return "\n".join(
             [
-                "Measured",
+                self._head,
                 self.headline,
                 f"{self._filled(self._pictured)}, {self.likely}",
                 f"{self._claimed()} {self.verdict}",
@@ -90,17 +99,26 @@ class MeasuredBox:
             ]
         )
 
+    @property
+    def _head(self) -> str:
+        """Times are those of one machine, so that its name comes first."""
+        return f"Measured on {self.study.processor}" if self.claim.timed else "Measured"
+
     def _repr_html_(self) -> str:
         claim, facts = self.claim, " · ".join(map(escape, self._evidence()))
         asked = "" if claim.finding or claim.verdict == "holds" else f"The claim: “{claim.claim}”"
         return (
             f'<div class="measured" role="group" aria-label="Measured"><style>{_STYLE}</style>'
-            f'<div class="m-head">Measured</div><p class="m-finding">{escape(self.headline)}</p>'
+            f'<div class="m-head">{escape(self._head)}</div>'
+            f'<p class="m-finding">{escape(self.headline)}</p>'
             + f'<p class="m-asked">{escape(asked)}</p>'
             * bool(asked)
             + f'<div class="m-read"><div><div class="m-value">{self._value()}</div>'
             f'<div class="m-likely">{self.likely}</div></div>{ruler(claim)}</div>'
-            f'<details class="m-how"><summary>How we know</summary>'
+            + f'<p class="m-near">What is compared is close to its {self.near}, where '
+            "differences are hard to see.</p>"
+            * bool(self.near)
+            + f'<details class="m-how"><summary>How we know</summary>'
             f'<p class="m-claim">{escape(self._claimed())} '
             f'<span class="m-verdict">{verdict_html(claim.verdict)}</span></p>'
             f'<p class="m-meta">{facts}</p></details></div>'
@@ -108,9 +126,10 @@ class MeasuredBox:
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        headline, number, likely, claimed, verdict, facts = map(
+        head, headline, number, likely, claimed, verdict, facts = map(
             escape_latex,
             (
+                self._head,
                 self.headline,
                 self._filled(self._pictured),
                 self.likely,
@@ -120,7 +139,7 @@ class MeasuredBox:
             ),
         )
         lines = [
-            rf"\textbf{{Measured}} --- \textbf{{{headline}}}",
+            rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
             rf"\textbf{{{number}}}, {likely}",
             rf"{{\footnotesize {claimed} {verdict}}}",
             rf"{{\footnotesize {facts}}}",
@@ -137,7 +156,10 @@ class MeasuredBox:
         return first + self._filled(place) + last
 
     def _filled(self, text: str) -> str:
-        number = format_number(self.claim.mean, self.claim.plain_digits)
+        claim = self.claim
+        number = format_number(claim.mean, claim.plain_digits)
+        if claim.own_items == 1:  # every run is a training of which something is true or not
+            number = f"{claim.runs.count(100)} of {len(claim.runs)}"
         return text.replace("{}", number).replace("{size}", number.lstrip("\N{MINUS SIGN}"))
 
     @property
@@ -145,7 +167,8 @@ class MeasuredBox:
         """The number as a reader pictures it, with "{}" in its place."""
         finding = self.claim.finding
         given = finding.number if finding is not None else ""
-        return given or with_unit("{}", self.claim.unit)
+        unit = self.claim.unit
+        return given or with_unit("{}", unit[5:] if self.claim.own_items == 1 else unit)
 
     def _claimed(self) -> str:
         return (
@@ -161,7 +184,9 @@ class MeasuredBox:
         day = date.fromisoformat(study.date)
         facts = [
             claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
-            f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
+            f"{len(study.seeds)} rounds on one machine"
+            if claim.timed
+            else f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),
             f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
@@ -173,8 +198,11 @@ class MeasuredBox:
             digest = study.data.get("sha256", "")
             file = f", SHA-256 {digest[:12]}" if digest else ""
             facts.insert(2, f"data: {study.data['credit']}, {study.data['licence']}{file}")
+        if claim.kind == "number" and not (claim.item_error or claim.timed):
+            facts.append(_SEEDS_ALONE)
         if claim.wants_answers:
             facts.append(_WANTS_ANSWERS)
+        facts += [f"{name} is close to its {limit}" for name, limit in claim.near.items()]
         return facts
 
     def _code(self) -> str:
@@ -185,8 +213,10 @@ class MeasuredBox:
 
     def _history(self) -> str:
         claim = self.claim
-        source = f" ({claim.source})" if claim.source else ""
-        return f"{_ORIGINS[claim.origin]}{source}, {claim.planned}. {claim.before}".rstrip()
+        after = "after " if claim.origin == "ours" and claim.source else ""
+        source = ", ".join(filter(None, (after + claim.source, claim.quoted)))
+        said = _ORIGINS[claim.origin] + f" ({source})" * bool(source)
+        return f"{said}, {claim.planned}. {claim.before}".rstrip()
 
 
 def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:

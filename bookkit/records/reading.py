@@ -42,10 +42,12 @@ _CLAIM: dict[str, Kinds] = {
 }  # fmt: skip
 _OPTIONAL: dict[str, Kinds] = {
     "decimals": (int, _NONE), "items": (int,), "own_items": (int,), "bounds": (list,),
-    "item_error": _NUMBER,
+    "item_error": _NUMBER, "floor": _NUMBER, "timed": (bool,),
 }  # fmt: skip
 _OF_MEASURES: dict[str, Kinds] = {**_OPTIONAL, "answers": (list,), "of": (list,)}
-_OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
+_OF_CLAIMS: dict[str, Kinds] = {
+    **_OPTIONAL, "wants_answers": (bool,), "near": (dict,), "quoted": (str,),
+}  # fmt: skip
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
 
 
@@ -135,7 +137,7 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
     for name, words in (("origin", Origin), ("sort", Sort), ("planned", Planned)):
         possible = get_args(words)
         _check(fields[name] in possible, f"{where}, {name}", fields[name], ", ".join(possible))
-    sourced = (fields["origin"] == "paper") == bool(fields["source"])
+    sourced = fields["source"] or fields["origin"] != "paper"
     _check(sourced, f"{where}, source", fields["source"], "the paper's key, if it is of a paper")
     return Claim(**fields, finding=finding)
 

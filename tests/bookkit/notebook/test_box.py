@@ -9,7 +9,7 @@ from bookkit.notebook import MeasuredBox, claims_table, measured
 from bookkit.records import UnknownNameError
 from experiments.engine import record
 from experiments.engine.claims import History
-from experiments.engine.kinds import number
+from experiments.engine.kinds import number, share
 
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
@@ -20,6 +20,7 @@ SAID = {
 }
 
 
+MOST = [100.0, 100.0, 0.0, 100.0, 100.0]
 HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
 
 
@@ -33,7 +34,10 @@ def results(tmp_path: Path) -> Path:
         "tie": record.claim("It helps.", better, better[::-1], number(""), "above"),
         "bound": record.claim("Below 70 %.", worse, None, number("%"), "below", 70.5),
         "drop": record.claim("It helps.", worse, better, number("points"), "above"),
+        "time": record.claim("It is fast.", worse, None, number("ms", timed=True), "below", 70.5),
+        "most": record.claim("Most do.", MOST, None, share(1, "% of trainings", own=True), "above"),
     }
+    claims["tie"]["near"] = {"a/right": "ceiling of 100 %", "b/right": "ceiling of 100 %"}
     claims |= {f"said_{name}": entry | {"finding": SAID} for name, entry in claims.items()}
     claims["said_drop"]["finding"] = SAID | {"number": "{size} fewer in 100"}
     record.write_result(
@@ -110,6 +114,21 @@ def test_the_number_is_round_and_as_a_reader_pictures_it(
     assert part(box, "m-value") == number
     assert part(box, "m-likely") == likely
     assert " ".join(repr(box).splitlines()[2].split()) == f"{number}, {likely}"
+
+
+def test_a_box_names_the_machine_counts_trainings_and_says_what_is_near(results: Path) -> None:
+    time, most, tie = (
+        measured(f"sample/{key}", directory=results) for key in ("time", "most", "tie")
+    )
+    assert part(time, "m-head") == f"Measured on {time.study.processor}"
+    assert part(time, "m-finding") == "It is fast."
+    assert part(time, "m-claim").endswith("Verdict: no verdict")
+    said = " ".join(repr(most).splitlines()[2].split())
+    assert said == "4 of 5 trainings, likely between 28 and 99 %"
+    assert part(tie, "m-near").startswith(
+        "What is compared is close to its ceiling of 100 %, where"
+    )
+    assert "m-near" not in most._repr_html_()
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:
