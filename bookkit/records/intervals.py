@@ -17,8 +17,9 @@ gets the interval of Clopper and Pearson, exact for a share of independent answe
 that Korn and Graubard (1998) made for samples drawn in clusters, which here are the seeds: the
 number of answers is the one that gives that variance, and it is made smaller by the squared ratio
 of the quantiles of the normal and of Student's t distribution, because a spread between few seeds
-is known badly. `tests/bookkit/records/test_intervals.py` measures on simulated studies how often
-the true value is inside.
+is known badly. Of n trainings that succeed or fail, the interval is the exact one of n answers.
+`tests/bookkit/records/test_intervals.py` measures on simulated studies how often the true value is
+inside.
 """
 
 import math

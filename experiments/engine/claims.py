@@ -170,30 +170,29 @@ class Claim:
         )
 
     def measures(self, runs: Runs) -> list[str]:
-        """Return the names of the measures that the number is computed of."""
-        read: dict[str, None] = {}
-
-        class Noted(dict[str, list[float]]):
-            def __getitem__(self, name: str) -> list[float]:
-                read[name] = None
-                return super().__getitem__(name)
-
-        self._runs(Noted(runs))
-        return list(read)
+        """Return the names of the measures that the number depends on."""
+        ends = self.treatment, self.control
+        if not any(map(callable, ends)):
+            return [end for end in ends if isinstance(end, str)]
+        here = self._runs(runs)
+        moved = {name: [run + 1e-6 * (1 + abs(run)) for run in runs[name]] for name in runs}
+        return [name for name in runs if self._runs({**runs, name: moved[name]}) != here]
 
     def _near(self, runs: Runs, kind_of: KindOf) -> dict[str, str]:
         """Return the sides of a comparison that are close to a limit of theirs, and which.
 
-        Where it is claimed that they differ by little, that little is close as well.
+        Where it is claimed that they differ by little, that little is close as well. Of more than
+        two numbers, all have to be close.
         """
         kinds = {name: kind_of(name) for name in self.measures(runs)}
         little = max(0.0, self.below or -(self.above or 0))
         near = {
-            name: kind.limit(runs[name], little * (kind.unit in ("%", self.unit)))
+            name: limit
             for name, kind in kinds.items()
-            if len(kinds) > 1 and not self.counts
+            for alike in [kind.unit in {"%", self.unit} - {""}]
+            if (limit := kind.limit(runs[name], little * alike))
         }
-        return {name: limit for name, limit in near.items() if limit}
+        return near if len(kinds) == 2 or 2 < len(kinds) == len(near) else {}
 
     def item_error(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> float:
         """Return the standard error that test items shared by all seeds give the number.

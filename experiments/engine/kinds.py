@@ -63,16 +63,21 @@ class NumberKind:
     def limit(self, runs: Sequence[float], room: float = 0.0) -> str:
         """Say which floor or ceiling the mean is close to; "" if it is to neither.
 
-        It is close if it lies no farther away than its interval is long, or than `room`.
+        It is close if it lies no farther away than `room`, or than half of its interval is long;
+        between two bounds, than its interval is long and than a twentieth of all the way.
 
         >>> share(1000).limit([99.5, 99.9])
         'ceiling of 100 %'
         """
         mean = fmean(runs)
         low, high = self.spans(runs).get("interval", (mean, mean))
-        floor = self.bounds[0] if self.floor is None else self.floor
-        for name, end in (("floor", floor), ("ceiling", self.bounds[1])):
-            if end is not None and abs(mean - end) <= max(high - low, room):
+        least, most = self.bounds
+        close = (high - low) / 2
+        if least is not None and most is not None:
+            close = min(high - low, (most - least) / 20)
+        floor = least if self.floor is None else self.floor
+        for name, end in (("floor", floor), ("ceiling", most)):
+            if end is not None and abs(mean - end) <= max(close, room):
                 return f"{name} of {end:g} {self.unit}".rstrip()
         return ""
 

@@ -79,11 +79,11 @@ def test_a_fault_is_named(tmp_path: Path) -> None:
         ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
         ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
-        ("ratio(dot/1-5, none/1-5)", "trainings(dot/1-5 over 8)", "helps, number: got trainings"),
+        ("ratio(dot/1-5, none/1-5)", "trainings(dot/1-5 over 8)", "helps: got trainings"),
         (
             "ratio(",
             "rati(",
-            "helps, number: got rati, wanted one of ratio, distance, trainings, lost",
+            "helps, number: got rati, wanted one of .* trainings, lost",
         ),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
@@ -122,14 +122,14 @@ def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
                 assert claim.interval[1] <= 0, f"{name}/{key}"
 
 
-UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too few to say")
+UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too (few to say|wide to decide)")
 EQUAL = re.compile(
-    r"(?<!about )(?<!nearly )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b|\bstill\b"
-    r"|\b(costs?|changes?|gains?) little\b|\bno difference\b|\bthe same\b"
+    r"(?<!about )(?<!nearly )(?<!almost )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b"
+    r"|\bstill\b|\bcosts? little\b|\bno difference\b|\bthe same\b"
 )
 LATER = {
-    "captioning", "choices", "heads", "induction", "narrow_training", "positions", "real_sentences",
-    "summarization", "translator_race",
+    "captioning", "choices", "heads", "induction", "kv_heads", "narrow_training", "positions",
+    "real_sentences", "summarization", "translator_race",
 }  # fmt: skip
 """Studies with a headline that says more."""
 

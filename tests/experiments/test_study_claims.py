@@ -81,18 +81,18 @@ def test_items_may_be_called_otherwise_than_the_measure_ends() -> None:
 
 
 def test_a_side_that_is_close_to_a_limit_is_named() -> None:
-    kinds = {"right": share(1000), "nats": number("nats", 0, floor=1.0)}
-    runs: Runs = {"a/right": [99.9, 100.0], "b/right": [60.0, 61.0], "a/nats": [1.01, 1.012]}
-
-    def near(treatment: str, **bound: float) -> object:
-        one = Claim("", treatment, "b/right" if "right" in treatment else "a/nats", "nats", **bound)
-        return one.decide(runs, lambda name: kinds[name.partition("/")[2]]).get("near")
-
-    assert near("a/right", above=0) == {"a/right": "ceiling of 100 %"}
-    runs["a/nats"], runs["b/nats"] = [1.01, 1.0101], [1.5, 1.5001]
-    assert near("b/nats", above=0) is None
-    assert near("b/nats", below=0.02) == {"a/nats": "floor of 1 nats"}
-    assert "near" not in Claim("", "a/right", above=9).decide(runs, lambda _: share(1000))
+    loss = number("nats", 0, floor=1.0)
+    runs: Runs = {"a/right": [99.9, 100.0] * 5, "b/right": [60.0, 61.0] * 5}
+    runs |= {"a/loss": [1.01, 1.0101], "b/loss": [1.5, 1.5001]}
+    rows: list[tuple[Claim, object]] = [
+        (Claim("", "a/right", "b/right", "points", above=0), {"a/right": "ceiling of 100 %"}),
+        (Claim("", "a/loss", "b/loss", "nats", below=0), None),
+        (Claim("", "a/loss", "b/loss", "nats", below=0.02), {"a/loss": "floor of 1 nats"}),
+        (Claim("", "a/right", unit="%", above=90), None),
+    ]
+    for claim, near in rows:
+        entry = claim.decide(runs, lambda name: share(1000) if "right" in name else loss)
+        assert entry.get("near") == near
 
 
 def test_what_is_made_of_times_is_timed() -> None:
