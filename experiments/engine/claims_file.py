@@ -65,7 +65,8 @@ def read_claims(study: str, *functions: Function) -> dict[str, Claim]:
     where = f"claims of {Path(study).parent.name}"
     file = _mapping(yaml.load(text, _Loader), where, {"every_claim": (dict,), "claims": (dict,)})
     shared = _mapping(file.get("every_claim", {}), f"{where}, every_claim", _SHARED)
-    known = {function.__name__: function for function in (ratio, distance, trainings, *functions)}
+    every: tuple[Function, ...] = (ratio, distance, trainings, *functions)
+    known = {function.__name__: function for function in every}
     return {
         name: _claim(_mapping(entry, f"{where}, {name}", _CLAIM), shared, f"{where}, {name}", known)
         for name, entry in file.get("claims", {}).items()
