@@ -58,16 +58,14 @@ class Setting:
     steps: int = 2000
 
 
-def arms() -> dict[str, Setting]:
-    """Return every arm: without positions and with ALiBi, without a mark and with it."""
-    ways: tuple[Positions, ...] = ("none", "alibi")
-    plain = {way: Setting(way, marked=False) for way in ways}
-    return plain | {f"{way}-marked": Setting(way, marked=True) for way in ways}
+def arms(way: Positions = "none") -> dict[str, Setting]:
+    """Return the arms of a way of telling positions: without a mark, and with it."""
+    return {way: Setting(way, marked=False), f"{way}-marked": Setting(way, marked=True)}
 
 
-def reported() -> dict[str, Setting]:
-    """Return the tuned arms, trained for longer."""
-    return tuned("first_mark", arms(), steps=STEPS)
+def reported(study: str = "first_mark", way: Positions = "none") -> dict[str, Setting]:
+    """Return the tuned arms of a study, trained for longer."""
+    return tuned(study, arms(way), steps=STEPS)
 
 
 def fit(
@@ -124,11 +122,11 @@ def outcome(setting: Setting, task: Letters, seed: int) -> dict[str, float]:
 # The record
 
 
-def smoke() -> list[float]:
+def smoke(way: Positions = "none") -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)
     trace: list[float] = []
-    for arm in arms().values():
+    for arm in arms(way).values():
         asked = Marked(**vars(task)) if arm.marked else task
         setting = Setting(arm.positions, arm.marked, learning_rate=0.01, steps=4)
         model, losses, halfway = fit(setting, asked, seed=7)
@@ -137,15 +135,19 @@ def smoke() -> list[float]:
     return trace
 
 
-STUDY = Experiment(
-    name="first_mark", title="Models without positions and with ALiBi, with a first mark",
-    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome,
-    trials=Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates", digits=".6f"),
-    workers=1,
-    config=lambda: {
+def fixed(settings: dict[str, Setting]) -> dict[str, object]:
+    """Return what was fixed before the runs."""
+    return {
         "task": TASK, "width": WIDTH, "heads": HEADS, "blocks": 2, "warmup": WARMUP, "clip": CLIP,
-        "learned": LEARNED, "arms": reported(),
-    },
+        "learned": LEARNED, "arms": settings,
+    }  # fmt: skip
+
+
+TRIALS = Trials(arms, LEARNING_RATES, TASK, metric="loss of the last 20 updates", digits=".6f")
+STUDY = Experiment(
+    name="first_mark", title="Models without positions, with a first mark and without",
+    seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, trials=TRIALS, workers=1,
+    config=lambda: fixed(reported()),
     kinds={
         "*/final_loss": number("nats", 0), "*/learned": share(1, own=True),
         "*": share(TASK.test_size, own=True),
