@@ -1,4 +1,4 @@
-"""Does a first mark help ALiBi, too? The study `first_mark`, with ALiBi in place of no positions."""
+"""Does a first mark help ALiBi, too? The study `first_mark`, with ALiBi instead of no positions."""
 
 from dataclasses import replace
 from functools import partial
