@@ -26,7 +26,6 @@ from experiments.positions.study import BUCKETS, HEADS, TASK, WIDTH
 
 SEEDS = tuple(range(201, 221))
 LEARNING_RATES = (0.003, 0.006, 0.012, 0.024, 0.048)
-"""With the last four, rows with a mark were learned best at the smallest."""
 LEARNED = 90.0
 """What has learned the question answers more than this, in %, at the training length."""
 QUARTERS = ("first", "second", "third", "last")
