@@ -203,9 +203,6 @@ def test_offsets_are_one_a_sequence_even_where_there_are_as_many_heads() -> None
     assert_matches(sdpa(*arrays, is_causal=True, offset=offset), expected)
 
 
-# Properties
-
-
 # Numbers at the edge
 
 

@@ -21,19 +21,7 @@ from companion.tiled import (
 )
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches, draw
-from tests.test_attention import (
-    MIXTURES,
-    OPTIONS,
-    B,
-    D,
-    H,
-    K,
-    Q,
-    V,
-    inputs,
-    keep,
-    moved,
-)
+from tests.test_attention import MIXTURES, OPTIONS, B, D, H, K, Q, V, inputs, keep, moved
 
 sdpa: Any = scaled_dot_product_attention  # untyped: the tests unpack arguments into them
 tiled: Any = tiled_attention
