@@ -77,19 +77,12 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture and its caption, with the class of every word and where it can be seen.
+    """A picture and its caption, with the class of every word and where it can be seen."""
 
-    Attributes:
-        image: (SIZE, SIZE, 3) bytes, red, green and blue.
-        words: the caption.
-        classes: one of `WORD_CLASSES` for every word.
-        boxes: for every word, where it can be seen: the shape that it is said of, or for a
-            relation both.
-    """
-
-    image: NDArray[np.uint8]
-    words: tuple[str, ...]
-    classes: tuple[str, ...]
+    image: NDArray[np.uint8]  # (SIZE, SIZE, 3) bytes, red, green and blue
+    words: tuple[str, ...]  # the caption
+    classes: tuple[str, ...]  # one of `WORD_CLASSES` for every word
+    # For every word, where it can be seen: the shape that it is said of, or for a relation both
     boxes: tuple[tuple[Box, ...], ...]
 
 
