@@ -121,7 +121,8 @@ def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
         shade = [channel + dice.between(-_JITTER, _JITTER) for channel in COLOURS[colour]]
         window = image[box.top : box.bottom, box.left : box.right]
         window[_outline(shape, (box.bottom - box.top) // 2)] = np.clip(shade, 0, 255)
-    first, second = (_with_determiner(phrase) for phrase in phrases)
+    # The determiner depends on the sound of the colour.
+    first, second = (("an" if phrase[0] == "orange" else "a", *phrase) for phrase in phrases)
     relation = ("above",) if above else ("left", "of")
     return Scene(
         image,
@@ -129,11 +130,6 @@ def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
         classes=(*WORD_CLASSES[:3], *("relation" for _ in relation), *WORD_CLASSES[:3]),
         boxes=(*[(boxes[0],)] * 3, *[boxes] * len(relation), *[(boxes[1],)] * 3),
     )
-
-
-def _with_determiner(phrase: Phrase) -> tuple[str, str, str]:
-    """Say a phrase with its determiner, which depends on the sound of the colour."""
-    return ("an" if phrase[0] == "orange" else "a", *phrase)
 
 
 def _boxes(dice: Dice, above: bool) -> tuple[Box, Box]:
