@@ -21,13 +21,13 @@ mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
 mathematics/heads_evidence: heads
 mathematics/masks_evidence: masks
-mathematics/position_evidence: positions
+mathematics/position_evidence: positions first_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
-implementation/decoding_evidence: decoding
-implementation/induction_evidence: induction
+implementation/decoding_evidence: decoding decoding_length
+implementation/induction_evidence: induction copy_loss
 implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits
