@@ -151,11 +151,7 @@ def _loop(
 ) -> Attention:
     """Return attention in blocks that may forget to rescale.
 
-    Args:
-        of_sum: whether it rescales the sum.
-        of_blend: whether it rescales the blend.
-        rescued: after how many rescalings it stops to rescale; None means never.
-        wide: whether it rescales in blocks of more than one score.
+    It forgets the sum or the blend, all after some first ones that are rescued, or all wide blocks.
     """
 
     def attention(scores: Numbers, values: Numbers, size: int) -> float:
