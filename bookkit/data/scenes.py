@@ -64,12 +64,7 @@ class Box:
         return self.is_near(point, 0)
 
     def is_near(self, point: tuple[float, float], margin: float) -> bool:
-        """Say whether a point (down, across) lies in the box when each side is moved outward.
-
-        Args:
-            point: in pixels.
-            margin: by how many pixels.
-        """
+        """Say whether a point (down, across) lies in it, moved outward by a margin at each side."""
         down, across = point
         high = self.top - margin <= down < self.bottom + margin
         return high and self.left - margin <= across < self.right + margin

@@ -106,13 +106,9 @@ def _cut(rows: Any, heads: int, by_view: bool) -> Any:
 def differences(
     mistake: str, x: Any, weights: Mapping[str, Any], heads: int, *, other: Any, wanted: Any
 ) -> dict[str, float]:
-    """Measure by how much a layer fails each check; all but that of the gradient.
+    """Measure by how much a layer, as of `layer_with`, fails each check but that of the gradient.
 
     Args:
-        mistake: one of `MISTAKES`; "" for none.
-        x: (n, e) words.
-        weights: as for `layer_with`.
-        heads: their number.
         other: (e,) what the last word is changed to.
         wanted: (n, e) the right output, by another program.
 

@@ -67,11 +67,7 @@ def transformer_diagram(
 
 
 def residual_diagram(ax: Axes, *, norm_order: NormOrder) -> None:
-    """Draw one sub-layer f, what goes around it, and its norm.
-
-    Args:
-        ax: where to draw; its frame is taken away.
-        norm_order: "pre" or "post".
+    """Draw one sub-layer f, what goes around it, and its norm; the frame of the axes goes.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()

@@ -42,13 +42,7 @@ class ModelCost:
 
 
 def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
-    """Count what a specification keeps and computes; layers that are equal are counted together.
-
-    Args:
-        name: model_type of its config.json.
-        title: what people call it.
-        spec: the model.
-    """
+    """Count what a specification keeps and computes; layers that are equal are counted together."""
     from companion.cost import layer_weights, outer_weights
 
     counts: dict[LayerCost, int] = {}

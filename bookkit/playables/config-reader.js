@@ -234,21 +234,16 @@ const known = (config) => ({
   n_shared_experts: config.n_shared_experts || config.num_shared_experts,
 });
 
-function kimiLinear(config) {
-  const given = known(config);
-  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given, field(given, "linear_head_dim")) : latent(given));
-  return layersOf(given, mixer, (at) => expertsIn(named, shared)(given, at));
-}
+const kimi = (delta, attends) => (config) => reader({
+  mixer: (given, kind) => (kind === "linear_attention" ? delta(given) : attends(given)), ...balanced(named),
+})(known(config));
 
-function ling(config) {
-  const given = known(config);
-  const gated = () => {
-    const mixed = latent({ ...given, q_lora_rank: null });
-    return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
-  };
-  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given) : gated());
-  return layersOf(given, mixer, (at) => expertsIn(named, shared)(given, at));
-}
+const kimiLinear = kimi((given) => kimiDelta(given, field(given, "linear_head_dim")), (given) => latent(given));
+
+const ling = kimi((given) => kimiDelta(given), (given) => {
+  const mixed = latent({ ...given, q_lora_rank: null });
+  return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
+});
 
 function mambaAlone(config) {
   const sizes = { h: config.num_heads, d: config.head_dim, groups: config.n_groups, n: config.state_size, w: config.conv_kernel };

@@ -186,10 +186,8 @@ def _on_itself(
 
 
 def _both_masks(asked: Subject) -> None:
-    function, (x, other) = (
-        _to_itself(asked, is_causal=True),
-        _two_inputs(asked),
-    )
+    function = _to_itself(asked, is_causal=True)
+    x, other = _two_inputs(asked)
     asked.needs("attn_mask")
     allowed: Flags = np.ones((LENGTH, LENGTH), dtype=bool)
     allowed[2:, 1] = False

@@ -13,7 +13,11 @@ class DeadEndError(Exception):
 
 
 class Budget:
-    """Keeps count of the words left to say, and of what has been said; the dice choose."""
+    """Keeps count of the words left to say, and of what has been said.
+
+    Args:
+        dice: where all choices come from.
+    """
 
     def __init__(self, dice: Dice) -> None:
         self.dice = dice

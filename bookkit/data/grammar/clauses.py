@@ -33,7 +33,12 @@ class _Core(NamedTuple):
 
 
 class Speaker:
-    """Invents sentences: the dice choose, among the combinations of words that the menu allows."""
+    """Invents sentences.
+
+    Args:
+        dice: where all choices come from.
+        menu: the combinations of words allowed.
+    """
 
     def __init__(self, dice: Dice, menu: Menu) -> None:
         self._dice, self._menu = dice, menu

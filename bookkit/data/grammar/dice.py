@@ -8,7 +8,11 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Draws everything from `random()`, the one method whose sequence Python promises to keep."""
+    """Draws everything from `random()`, the one method whose sequence Python promises to keep.
+
+    Args:
+        seed: decides all choices.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random

@@ -20,7 +20,12 @@ _OF_KIN = 4 * (lex.THE,) + 3 * (lex.MY, lex.HIS, lex.HER) + (lex.A, lex.THIS, le
 
 
 class Phrases:
-    """Invents noun phrases within a budget, of the combinations of words that the menu allows."""
+    """Invents noun phrases.
+
+    Args:
+        budget: the room, and the source of chance.
+        menu: the combinations of words allowed.
+    """
 
     def __init__(self, budget: Budget, menu: Menu) -> None:
         self._budget, self._menu = budget, menu
