@@ -273,22 +273,6 @@ def test_a_sequence_may_be_split_anywhere() -> None:
                 check((np.concatenate(outputs, axis=-2), carried), expected(rule, H, n=11))
 
 
-@pytest.mark.parametrize("form", [recurrent, chunked])
-def test_the_delta_rule_remembers_and_replaces(form: Any) -> None:
-    key, _ = np.linalg.qr(draw(D, D))
-    value, other = draw(D, V), draw(1, V, seed=1)
-    _, state = form(key, key, value, beta=np.ones(D))
-    assert_matches(key @ state, value)
-
-    again = [key[2:3], key[2:3], other]
-    _, state = form(*again, beta=np.ones(1), state=state)
-    value[2] = other
-    assert_matches(key @ state, value)
-
-    _, added = form(*again, state=state)  # without beta, the old value stays under the new one
-    assert_matches(key[2:3] @ added, 2 * other)
-
-
 def test_leading_axes_broadcast() -> None:
     """One array has the heads, all others have an axis of 1 for them."""
     for wide in ("query", "key", "value", "decay", "beta", "state"):
