@@ -25,7 +25,9 @@ def test_every_family_is_a_row_and_what_failed_comes_first() -> None:
     assert len(DATA["rows"]) == len(families(SMALL))
     leads = [row["values"][0][0] for row in DATA["rows"]]
     assert leads == sorted(leads)
-    assert VERDICTS == ["○ does not hold", "✕ withdrawn", "◐ undecided", "● holds"]
+    assert VERDICTS == [
+        "○ does not hold", "✕ withdrawn", "◐ undecided", "– no verdict", "● holds",
+    ]  # fmt: skip
     sentences = [f"{said} " for row in DATA["rows"] for said in (row["claim"], *row["notes"])]
     for entry in SMALL:
         found = [said for said in sentences if said.startswith(f"{entry.claim.claim} ")]
