@@ -20,7 +20,6 @@ from experiments.engine.experiment import Experiment, numbers, run_cached
 from experiments.engine.recompute import study_of
 from experiments.engine.record import rounded
 
-TIMES = ("s", "ms")
 LEAST = 0.9
 """The share of measures inside that is asked for; the measures of a run hang together."""
 
@@ -46,12 +45,12 @@ def rerun(study: Experiment, seed: int, workers: int) -> dict[str, float]:
         job = folder, code, study.beside, seed
         (measures,) = experiment.in_parallel(run_cached, [job], 1)
         found |= {what: [value] for what, value in numbers(measures).items()}
-    kept = {n: v for n, v in study.recorded(found).items() if study.kind(n).unit not in TIMES}
+    kept = {n: v for n, v in study.recorded(found).items() if not study.kind(n).timed}
     return {name: rounded(values)[0] for name, values in kept.items()}
 
 
 def outside(record: Study, found: Mapping[str, float]) -> list[str]:
-    """Say of each measure that does not fall where new runs do where it fell."""
+    """Say where each measure fell that lies outside the range of new runs."""
     return [
         f"{record.study}/{name}: {record[name].explain(value)}"
         for name, value in found.items()

@@ -85,7 +85,7 @@ class MeasuredBox:
         if "{size}" in self._pictured and high <= 0:
             low, high = -high, -low
         ends = [format_number(end, self.claim.plain_digits) for end in (low, high)]
-        said = f"likely between {ends[0]} and {ends[1]}" + " %" * (self.claim.own_items == 1)
+        said = f"likely between {ends[0]} and {ends[1]}" + " %" * self.claim.counts_trainings
         return "the same in every run" if low == high else said
 
     def __repr__(self) -> str:
@@ -158,7 +158,7 @@ class MeasuredBox:
     def _filled(self, text: str) -> str:
         claim = self.claim
         number = format_number(claim.mean, claim.plain_digits)
-        if claim.own_items == 1:  # every run is a training of which something is true or not
+        if claim.counts_trainings:
             number = f"{claim.runs.count(100)} of {len(claim.runs)}"
         return text.replace("{}", number).replace("{size}", number.lstrip("\N{MINUS SIGN}"))
 
@@ -168,7 +168,9 @@ class MeasuredBox:
         finding = self.claim.finding
         given = finding.number if finding is not None else ""
         unit = self.claim.unit
-        return given or with_unit("{}", unit[5:] if self.claim.own_items == 1 else unit)
+        if self.claim.counts_trainings:  # "{}" is "19 of 20"
+            unit = unit.removeprefix("% of ")
+        return given or with_unit("{}", unit)
 
     def _claimed(self) -> str:
         return (

@@ -246,6 +246,11 @@ class Claim(Measure):
         return "no verdict" if self.timed else decided
 
     @property
+    def counts_trainings(self) -> bool:
+        """Whether each run is a training that did what is asked, as 100, or did not, as 0."""
+        return self.own_items == 1
+
+    @property
     def claimed(self) -> str:
         """Where the number lies if the sentence is true, in words."""
         return f"{self.side} {format_number(self.threshold, exact_decimals(self.threshold))}"

@@ -76,12 +76,15 @@ class Entry:
 
     @property
     def is_hypothesis(self) -> bool:
-        """Whether it could have been wrong: no bug is shown with it, no study checked, no time."""
+        """Whether it counts as one: not a demonstration, not a check of a study, not a time."""
         return self.claim.sort == "hypothesis" and self.verdict in ("holds", "undecided", "fails")
 
     @property
     def asked(self) -> object:
-        """What it asks of which runs; runs that are all alike, five times 100 %, are no sign."""
+        """What tells its question from others: its runs and its threshold.
+
+        Where all runs are alike, such as five times 100 %, they tell nothing, and its name has to.
+        """
         runs = self.claim.runs
         alike = len(set(runs)) < 2
         return (self.key, self.withdrawn) if alike else (runs, self.claim.threshold)

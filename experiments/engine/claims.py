@@ -63,7 +63,9 @@ def trainings(runs: Runs, condition: str) -> list[float]:
 
 
 def asker(kind_of: KindOf) -> Callable[[str], str]:
-    """Return what says how the items of a measure are called: by default as its last part.
+    """Return a function that names the test items of a measure.
+
+    Its kind may give them a name; otherwise they have the last part of the measure's.
 
     >>> from experiments.engine.kinds import share
     >>> asker(lambda name: share(9))("dot/exact_match/test")
