@@ -122,6 +122,13 @@ def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
                 assert claim.interval[1] <= 0, f"{name}/{key}"
 
 
+def test_of_trainings_a_box_shows_how_many_of_how_many() -> None:
+    for name in recorded_studies():
+        for key, claim in load_result(name).claims.items():
+            if claim.counts_trainings and claim.finding is not None:
+                assert "{} trainings" in claim.finding.number, f"{name}/{key}"
+
+
 UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too (few to say|wide to decide)")
 EQUAL = re.compile(
     r"(?<!about )(?<!nearly )(?<!almost )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b"
