@@ -100,6 +100,11 @@ def test_eight_bits_are_off_by_half_a_step_at_most() -> None:
             assert (mine != theirs).float().mean() > 0.5
 
 
+def test_eight_bits_take_a_byte_a_number_and_a_scale_a_vector() -> None:
+    vectors = 2 * 3 * G * 10
+    assert EightBitCache(3, G, 10, 64).nbytes == vectors * (64 + 4)
+
+
 def test_no_more_tokens_than_there_is_room() -> None:
     cache = EightBitCache(1, G, 4, D)
     cache.update(*draw(3))
