@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,7 @@ def test_a_guess_is_buttons_with_an_answer_and_needs_one_star(tmp_path: Path) ->
 def test_addresses_of_forges_and_others() -> None:
     for address, url, provider in (
         ("https://token@github.com/reader/book.git/", "https://github.com/reader/book", "github"),
+        ("http://GitHub.com/reader/book", "https://github.com/reader/book", "github"),
         ("git@github.com:reader/a.b-c.git", "https://github.com/reader/a.b-c", "github"),
         ("ssh://git@gitlab.com/group/sub/book.git", "https://gitlab.com/group/sub/book", "gitlab"),
         ("git@bitbucket.org:team/book.git\n", "https://bitbucket.org/team/book", "bitbucket"),
@@ -190,6 +192,13 @@ def test_a_fork_has_its_own_links_and_the_environment_comes_first(tmp_path: Path
     subprocess.run(origin, cwd=tmp_path, check=True)
     theirs = Repository("https://github.com/someone/their-book", "github")
     assert find_repository({"GITHUB_REPOSITORY": ""}, tmp_path) == theirs
+    reference = ["git", "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/master"]
+    subprocess.run(reference, cwd=tmp_path, check=True)
+    commit = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-qm1"]
+    subprocess.run(commit, cwd=tmp_path, check=True)
+    point = ["git", "update-ref", "refs/remotes/origin/master", "HEAD"]
+    subprocess.run(point, cwd=tmp_path, check=True)
+    assert find_repository({}, tmp_path) == replace(theirs, branch="master")
     branch = {"GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "draft"}
     workflow = {"GITHUB_REPOSITORY": "a/b"} | branch
     draft = Repository("https://github.com/a/b", "github", "draft")

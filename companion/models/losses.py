@@ -1,0 +1,28 @@
+"""The cross-entropy that all models train with."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def cross_entropy(
+    logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0
+) -> Tensor:
+    """Average the cross-entropy, in nats, in float32 at least.
+
+    A mean over thousands of words has no room in sixteen bits, whatever the model computes in.
+
+    Args:
+        logits: (n, vocabulary).
+        targets: (n,) ids of what came.
+        label_smoothing: probability that is spread over all words.
+
+    >>> cross_entropy(torch.zeros(2, 8, dtype=torch.bfloat16), torch.tensor([3, 5]))
+    tensor(2.0794)
+    """
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return F.cross_entropy(
+        wide, targets.long(), label_smoothing=label_smoothing
+    )
