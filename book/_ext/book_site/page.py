@@ -15,7 +15,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
+from bookkit.figures.reading import reading_map
 
+_MAP = re.compile(r'<nav class="am-map".*?</nav>', re.DOTALL)
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
 _NAMES = {"companion": "companion", "python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 # In the language of the book, which need not be the machine's.
@@ -138,6 +140,8 @@ def _correct(
         def address(name: str) -> str:
             return str(app.builder.get_relative_uri(page, name))
 
+        # The times on the map are those of the pages as they are now.
+        body = _MAP.sub(lambda _: reading_map(here=f"{page}.ipynb")._repr_html_(), body)
         body = lead_to_pages(body, page, app.env.found_docs, address)
         body += _foot(Path(app.env.doc2path(page)))
     images: dict[str, str] = app.builder.images
