@@ -11,41 +11,38 @@ _MUTED = "var(--am-muted, currentColor)"
 _PETROL = "var(--am-petrol, #2f8593)"
 _SIZE = 20  # of the letters: 10 px where a phone shows the drawing 355 px wide
 _WIDTH, _HEIGHT = 680, 330
-_HIGH = 44  # of a box
+_WIDE, _HIGH = 130, 44  # of a box
 
 
 def gru_step() -> InlineSVG:
-    """Draw how a gated recurrent unit makes its next state of the old one and a word.
+    """Draw how a gated recurrent unit computes its next state from the old one and a word.
 
     >>> gru_step().count("<rect")
     6
     """
     boxes = (
-        _box(10, 30, 130, "old state", "state"),
-        _box(10, 270, 130, "the word", "words"),
-        _box(165, 150, 130, "reset gate", "gate"),
-        _box(345, 210, 130, "proposal", "state"),
-        _box(345, 90, 130, "update gate", "gate"),
-        _box(540, 30, 130, "new state", "state"),
+        _box(10, 30, "old state", "state"),
+        _box(10, 150, "reset gate", "gate"),
+        _box(10, 270, "the word", "words"),
+        _box(225, 150, "proposal", "state"),
+        _box(345, 90, "update gate", "gate"),
+        _box(540, 30, "new state", "state"),
     )
     arrows = (
         _arrow("M140 52H532"),  # what is kept
-        _arrow("M230 52V142"),  # both gates read the old state
-        _arrow("M410 52V82"),
-        _arrow("M140 292H410V262"),  # all three read the word
-        _arrow("M230 292V202"),
-        _arrow("M318 292V112H337"),
-        _arrow("M295 172H330V224H337"),  # the reset gate lets the proposal see the state
-        _arrow("M475 232H605V82"),  # the proposal enters the mix
-        _arrow("M475 112H505V60"),  # the update gate decides the mix
+        _arrow("M410 90V60"),  # the update gate decides how much
+        _arrow("M75 74V142"),  # the reset gate lets the proposal see the state
+        _arrow("M140 172H217"),
+        _arrow("M140 292H290V202"),
+        _arrow("M355 172H605V82"),  # the proposal enters the mix
     )
-    notes = (_note(320, 40, "keep a part"), _note(540, 222, "add the rest"))
+    notes = (_note(275, 40, "keep a part"), _note(500, 194, "add the rest"))
     body = "".join((*arrows, *boxes, *notes))
     title = "One step of a gated recurrent unit"
     description = (
         "The old state runs straight to the new state. The update gate decides which part of it is "
-        "kept; the rest comes from a proposal. The proposal is made of the word and of as much of "
-        "the old state as the reset gate lets through. Both gates read the word and the old state."
+        "kept; the rest comes from a proposal. The proposal is computed from the word and from as "
+        "much of the old state as the reset gate lets through."
     )
     return InlineSVG(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img"'
@@ -62,13 +59,13 @@ _HEAD = (
 )
 
 
-def _box(x: int, y: int, width: int, words: str, kind: Kind) -> str:
+def _box(x: int, y: int, words: str, kind: Kind) -> str:
     edge = {"state": _PETROL, "gate": _MUTED, "words": "none"}[kind]
     dash = ' stroke-dasharray="5 4"' if kind == "gate" else ""
     return (
-        f'<rect x="{x}" y="{y}" width="{width}" height="{_HIGH}" fill="var(--am-paper, Canvas)"'
+        f'<rect x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}" fill="var(--am-paper, Canvas)"'
         f' stroke="{edge}" stroke-width="2"{dash}/>'
-        f'<text x="{x + width // 2}" y="{y + 29}" text-anchor="middle" font-size="{_SIZE}"'
+        f'<text x="{x + _WIDE // 2}" y="{y + 29}" text-anchor="middle" font-size="{_SIZE}"'
         f' font-weight="700" fill="{_INK}">{words}</text>'
     )
 
