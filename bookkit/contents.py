@@ -76,14 +76,13 @@ PARTS = _read(Path(__file__).with_suffix(".yaml"))
 """Every page of the book but the first, in the order of `_toc.yml`."""
 
 
-def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
-    """Yield the pages of some parts.
+def stops() -> Iterator[Stop]:
+    """Yield the pages of the book but the first, in their order.
 
-    >>> [stop.page for stop in stops(PARTS[1:2])]
-    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/choices.ipynb', \
-'history/timeline.ipynb']
+    >>> next(stops()).page
+    'start/before.ipynb'
     """
-    for part in parts:
+    for part in PARTS:
         yield from part.stops
 
 
@@ -115,15 +114,12 @@ def reading_time(cells: Iterable[Mapping[str, Any]]) -> float:
         source, tags = "".join(cell["source"]), set(cell["metadata"].get("tags", ()))
         if cell["cell_type"] == "code":
             minutes += 0 if tags & FOLDED else 0.5
-            minutes += 0 if tags & {"remove-cell", "remove-output"} else _has_figure(cell)
+            kinds = {kind for output in cell["outputs"] for kind in output.get("data", ())}
+            figure = kinds & {"text/html", "image/png", "image/svg+xml"}
+            minutes += bool(figure) and not tags & {"remove-cell", "remove-output"}
             continue
         text, exercises, _ = f"\n{source}".partition("\n## Exercises")
         minutes += len(text.split()) / 200 + text.count("$$") / 4
         if exercises:
             break
     return minutes
-
-
-def _has_figure(cell: Mapping[str, Any]) -> bool:
-    kinds = {kind for output in cell["outputs"] for kind in output.get("data", ())}
-    return any(kind == "text/html" or kind.startswith("image/") for kind in kinds)

@@ -1,8 +1,7 @@
 """The reading map: the parts of the book as lines with stops, as HTML that follows the page."""
 
 import posixpath
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from html import escape
 
 from bookkit.contents import PARTS, Part, Stop, stops
@@ -11,7 +10,7 @@ from bookkit.contents import PARTS, Part, Stop, stops
 _STYLE = """
 .am-map{--line:var(--am-petrol,#2f8593);--soft:var(--am-muted,currentColor);line-height:1.4}
 .am-map :is(ol,li,p){margin:0;padding:0;list-style:none}
-.am-map-part{margin-bottom:1.1rem}
+.am-map .am-map-part{margin-bottom:1.1rem}
 .am-map-name{font-weight:700;font-size:1.125em}
 .am-map :is(.am-map-about,.am-map-asks,.am-map-time,.am-map-key){font-weight:400;\
 font-size:.9375rem;color:var(--soft)}
@@ -36,86 +35,65 @@ padding-bottom:.5rem}.am-map-asks{grid-row:2;grid-column:1/-1}}
 """.strip().replace("\n", "")
 
 
-@dataclass(frozen=True, repr=False)
 class ReadingMap:
-    """The parts of a book as lines on which every page is a stop."""
+    """The pages of the book as a map, for a page of the first part.
 
-    parts: tuple[Part, ...]  # what it shows
-    here: str  # the page on which it stands, below `book/`
+    Every part is a line, and every page a stop, which is filled on the core path. Pages for looking
+    things up share a line. Links lead to the files of the pages, so that they work in JupyterLab;
+    the build of the book turns them into links to the built pages, and counts the minutes anew.
+
+    >>> ReadingMap()
+    A map of the pages.
+    """
 
     def __repr__(self) -> str:
-        return "\n".join(
-            f"{part.name}: {', '.join(stop.title for stop in part.stops)}." for part in self.parts
-        )
+        return "A map of the pages."
 
     def _repr_html_(self) -> str:
-        parts = "".join(map(self._part, self.parts))
         return (
             f'<nav class="am-map" aria-label="Reading map"><style>{_STYLE}</style>'
-            f"<ol>{parts}</ol>{self._key()}</nav>"
+            f"<ol>{''.join(map(_part, PARTS))}</ol>{_key()}</nav>"
         )
 
-    def _part(self, part: Part) -> str:
-        stops = "".join(self._stop(stop) for stop in part.stops if stop.question)
-        more = "".join(self._link(stop) for stop in part.stops if not stop.question)
-        return (
-            f'<li class="am-map-part"><p class="am-map-name">{escape(part.name)} '
-            f'<span class="am-map-about">{escape(part.about)}</span></p>'
-            f'<ol class="am-map-line">{stops}</ol>'
-            + (f'<p class="am-map-more">{more}</p>' if more else "")
-            + "</li>"
-        )
 
-    def _stop(self, stop: Stop) -> str:
-        first = ' <span class="am-map-first">first hour</span>' if stop.first else ""
-        core = '<span class="am-map-unseen">core path</span>' if stop.core else ""
-        time = f"{stop.minutes} min" if stop.minutes else ""
-        return (
-            f'<li class="am-map-stop{" am-map-core" if stop.core else ""}">'
-            f"<span>{self._link(stop)}{first}{core}</span> "
-            f'<span class="am-map-asks">{escape(stop.question)}</span> '
-            f'<span class="am-map-time">{time}</span></li>'
-        )
-
-    def _key(self) -> str:
-        pages = list(stops(self.parts))
-        first, core = [s for s in pages if s.first], [s for s in pages if s.core]
-        return (
-            '<p class="am-map-key"><span class="am-map-stop am-map-core">core path: '
-            f'{_in_all(core)}</span><span class="am-map-stop">detours; with them {_in_all(pages)}'
-            f'</span><span class="am-map-first">first hour</span> {_in_all(first)}</p>'
-        )
-
-    def _link(self, stop: Stop) -> str:
-        address, title = self._address(stop.page), escape(stop.title)
-        return f'<a class="am-map-title" href="{address}">{title}</a>'
-
-    def _address(self, page: str) -> str:
-        return escape(posixpath.relpath(page, posixpath.dirname(self.here)))
+def _part(part: Part) -> str:
+    rows = "".join(_row(stop) for stop in part.stops if stop.question)
+    more = "".join(_link(stop) for stop in part.stops if not stop.question)
+    return (
+        f'<li class="am-map-part"><p class="am-map-name">{escape(part.name)} '
+        f'<span class="am-map-about">{escape(part.about)}</span></p>'
+        f'<ol class="am-map-line">{rows}</ol>'
+        + f'<p class="am-map-more">{more}</p>' * bool(more)
+        + "</li>"
+    )
 
 
-def _in_all(pages: Sequence[Stop]) -> str:
+def _row(stop: Stop) -> str:
+    first = ' <span class="am-map-first">first hour</span>' * stop.first
+    core = '<span class="am-map-unseen"> (core path)</span>' * stop.core
+    time = f"{stop.minutes} min" if stop.minutes else ""
+    return (
+        f'<li class="am-map-stop{" am-map-core" * stop.core}">'
+        f"<span>{_link(stop)}{first}{core}</span> "
+        f'<span class="am-map-asks">{escape(stop.question)}</span> '
+        f'<span class="am-map-time">{time}</span></li>'
+    )
+
+
+def _link(stop: Stop) -> str:
+    address = posixpath.relpath(stop.page, "start")
+    return f'<a class="am-map-title" href="{escape(address)}">{escape(stop.title)}</a>'
+
+
+def _key() -> str:
+    core, first = (_in_all(s for s in stops() if s.core), _in_all(s for s in stops() if s.first))
+    return (
+        f'<p class="am-map-key"><span class="am-map-stop am-map-core">core path, {core}</span>'
+        f'<span class="am-map-stop">detours; with them {_in_all(stops())}</span>'
+        f'<span class="am-map-first">first hour</span> {first} and a few exercises</p>'
+    )
+
+
+def _in_all(pages: Iterable[Stop]) -> str:
     minutes = sum(stop.minutes or 0 for stop in pages)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
-def reading_map(parts: Sequence[Part] = PARTS, *, here: str = "start/start.ipynb") -> ReadingMap:
-    """Draw the pages of the book as a map: a line for every part, a stop for every page.
-
-    Filled stops belong to the core path. Pages for looking things up share a line. The links lead
-    to the files of the pages, so that they work in JupyterLab; the build of the book turns them
-    into links to the built pages, and counts the minutes anew.
-
-    Args:
-        parts: what is shown, in its order.
-        here: the page on which the map stands, from which links are relative.
-
-    >>> stop = Stop("history/a.ipynb", "The bottleneck", "Why?", core=True)
-    >>> reading_map([Part("History", "How it began.", (stop,))])
-    History: The bottleneck.
-    """
-    pages = [stop.page for part in parts for stop in part.stops]
-    twice = sorted({page for page in pages if pages.count(page) > 1})
-    if twice:
-        raise ValueError(f"parts: got {', '.join(twice)} twice, wanted every page once")
-    return ReadingMap(tuple(parts), here)

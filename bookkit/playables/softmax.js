@@ -1,7 +1,7 @@
 /* Three bars and one slider: how a softmax shares out, from a low temperature to a high one. */
 import { argmax, chart, h, label, line, num, panel, slider, softmax, sum } from "./kit.js";
 
-const [ROW, TOP, NAME, SCORE, BAR, LONG] = [34, 26, 60, 120, 138, 300]; // where words and numbers end, where bars begin
+const [ROW, TOP, NAME, SCORE, BAR, LONG] = [34, 26, 60, 120, 138, 240]; // where words and numbers end, where bars begin
 
 export const start = ({ temperature }) => ({ temperature });
 

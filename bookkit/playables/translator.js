@@ -14,7 +14,7 @@ export const lines = [2, 5];
 
 export const start = ({ examples: [first], gloss, counts }) => ({
   ...first, gloss, counts, plain: null, shown: first.written.length, note: "", run: 0, turn: 0, refused: false,
-  loading: false, sentences: 0, text: first.words.join(" "), invalid: false, length: first.words.length, kind: 0, extent: 100, compare: false,
+  loading: false, sentences: 0, text: first.words.join(" "), invalid: false, kind: 0, extent: 100, compare: false,
 });
 
 /* What has been fetched, by its file: translators, and sentences with what follows each word in them. */
@@ -119,7 +119,7 @@ function take(at, play, words) {
   }
   const known = [...data.examples, ...found(data.files.sentences)].find((one) => sameWords(one.words, words));
   const remark = known?.remark ?? unlike(words, data.longest, found(data.files.followers));
-  const asked = { ...at, words, right: known?.right ?? null, remark: known || remark ? remark : "This page does not know the right translation." };
+  const asked = { ...at, words, right: known?.right ?? null, remark: known || remark ? remark : "This page does not know whether that is right." };
   return show(at, play, { ...asked, ...translated(data, asked) });
 }
 
@@ -128,13 +128,8 @@ const pick = (one) => (at, event, play) =>
   (found(play.data.files.with) ? take(at, play, one.words) : show(at, play, one));
 
 function random(at, event, play) {
-  const all = found(play.data.files.sentences);
-  const away = ({ words }) => Math.abs(words.length - at.length);
-  const nearest = Math.min(...all.map(away));
-  const fitting = all.filter((one) => away(one) === nearest);
-  const others = fitting.filter((one) => !sameWords(one.words, at.words));
-  const from = others.length > 0 ? others : fitting;
-  return take(at, play, from[Math.floor(Math.random() * from.length)].words);
+  const others = found(play.data.files.sentences).filter((one) => !sameWords(one.words, at.words));
+  return take(at, play, others[Math.floor(Math.random() * others.length)].words);
 }
 
 async function load({ loading }, event, { data, root, set }) {
@@ -198,9 +193,9 @@ export const controls = (data, at) => panel(at, "Choose a sentence and write its
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words) })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
-  canLoad(data)
+  at.sentences === 0 && (canLoad(data)
     ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
-    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
+    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True).")));
 
 function choosing(data, at) {
   const offers = candidates(at.text, data.vocabulary, found(data.files.followers));
@@ -211,7 +206,7 @@ function choosing(data, at) {
   };
   return panel(at, "Choose a sentence",
     h("form", { onsubmit: (now, event, play) => { event.preventDefault(); return take(now, play, wordsOf(now.text)); } },
-      h("label", { class: "am-translator-typed" }, h("span", {}, "English sentence"), h("input", {
+      h("label", { class: "am-translator-typed" }, h("span", {}, "English sentence, without punctuation"), h("input", {
         type: "text", lang: "en", autocomplete: "off", autocapitalize: "none", spellcheck: "false", enterkeyhint: "go", value: at.text, "aria-invalid": at.invalid,
         oninput: (now, event) => ({ text: event.target.value }),
         onkeydown: (now, event) => { if (event.key === "ArrowDown") event.target.closest("figure").querySelector("[data-cell]")?.focus(); },
@@ -219,16 +214,13 @@ function choosing(data, at) {
       h("button", { type: "submit", class: "am-play-button" }, "Translate")),
     h("div", { class: "am-translator-words am-rove", rove: true, role: "group", "aria-label": "Words that may come next", onkeydown: (now, event) => { if (event.key === "Escape") typed(event).focus(); } },
       offers.map((word, place) => h("button", { type: "button", class: "am-play-button", "data-cell": `0 ${place}`, onclick: add(word) }, word))),
-    button("Random sentence", random),
-    slider("length", "Its length", { min: data.bands[0][0], max: data.bands.at(-1)[1], show: (size) => `${size} words` }));
+    button("Random sentence", random));
 }
 
-const changing = (data, at) => panel(at, "Change the weights of the attention",
+const changing = (data, at) => panel(at, "Change the attention, or compare",
   hint("What if it looked elsewhere? Take the weight away from the word that it looks at most, or swap it with the second."),
   choice("kind", "Weights", ["as learned", "cut the largest", "swap the two largest"], { then: (now) => again(data, now) }),
-  slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => again(data, now) }));
-
-const comparing = (data, at) => panel(at, "Compare",
+  slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => again(data, now) }),
   h("label", { class: "am-play-tick" }, h("input", { type: "checkbox", checked: at.compare, onchange: compare }),
     h("span", {}, `Compare with the translator without attention (${kilobytes(data.files.without)} more)`)),
   at.compare && found(data.files.without) && button(`Translate all ${at.sentences} sentences with both`, count));
@@ -251,11 +243,13 @@ export function view(m, at, data) {
   const done = shown >= written.length;
   const isWrong = (spoken) => right && spoken && !sameWords(spoken, right);
   return [
-    CONTROLS, at.sentences > 0 && h("div", { "data-grows": true }, choosing(data, at), changing(data, at), comparing(data, at)),
-    h("div", { class: refused && "am-none" }, ribbons(at, shown), lineOf(SAYS.with, written, shown, gloss, right),
+    CONTROLS, at.sentences > 0 && h("div", { "data-grows": true }, choosing(data, at)),
+    h("div", {}, !refused && [
+      ribbons(at, shown), lineOf(SAYS.with, written, shown, gloss, right),
       plain && lineOf(SAYS.without, plain, done ? Infinity : shown, gloss, right),
-      done && (isWrong(written) || isWrong(plain)) && lineOf("The right translation", right, Infinity, gloss, null)),
-    SAID, counted(data, at),
+      done && (isWrong(written) || isWrong(plain)) && lineOf("The right translation", right, Infinity, gloss, null),
+    ]),
+    SAID, at.sentences > 0 && h("div", { "data-grows": true }, changing(data, at)), counted(data, at),
     h("details", { class: "am-translator-known" }, h("summary", {}, `The ${data.vocabulary.length} English words that it knows`), h("p", { lang: "en" }, data.vocabulary.join(", "))),
   ];
 }
@@ -264,6 +258,6 @@ export function said(m, { words, written, plain, right, shown, note, remark }) {
   if (note) return note;
   if (shown === 0) return "Nothing is written yet.";
   if (shown < written.length) return `${written[shown - 1]} looks most at ${words[m[shown - 1].most]}, ${num(m[shown - 1].weight)}.`;
-  const judged = (spoken) => (right ? `, which is ${sameWords(spoken, right) ? "right" : "wrong"}` : "");
-  return `${SAYS.with}: ${written.join(" ") || "nothing"}${judged(written)}.` + (plain ? ` ${SAYS.without}: ${plain.join(" ") || "nothing"}${judged(plain)}.` : "") + (remark ? ` ${remark}` : "");
+  const told = (name, spoken) => `${SAYS[name]}: ${spoken.join(" ") || "nothing"}${right ? `, which is ${sameWords(spoken, right) ? "right" : "wrong"}` : ""}.`;
+  return [told("with", written), remark, plain && told("without", plain)].filter(Boolean).join(" ");
 }

@@ -29,12 +29,9 @@ LONGEST_READ = 14
 BANDS = ((2, 5), (6, 10), (11, LONGEST_READ), (15, 20))
 """Lengths, in English words, by which the sentences are counted."""
 
-RUNNING = ("she", "works", "in", "the", "new", "house")
-"""The running sentence of the book."""
-
 EXAMPLES = {
     "a crossing": (
-        " ".join(RUNNING),
+        "she works in the new house",
         "In Spanish the adjective follows its noun, so two ribbons cross.",
     ),
     "a new pair": (
@@ -78,16 +75,14 @@ def live_translator(*, counted: bool = False, embedded: bool = False) -> Playabl
 
     about = read_about(FOLDER / FILES["with"])
     meanings = dict(zip(about["target"], about["gloss"], strict=True))
-    examples = [
-        {"name": name, "remark": remark, **one}
-        for (name, (_, remark)), one in zip(EXAMPLES.items(), _examples(), strict=True)
-    ]
+    examples = _examples()
+    spoken = [word for one in examples for word in (*one["written"], *(one["right"] or ()))]
     return playable(
         "translator",
         "A translator in the page",
         caption=_CAPTION,
         examples=examples,
-        gloss={word: meanings.get(word, "") for one in examples for word in one["written"]},
+        gloss={word: meanings.get(word, "") for word in spoken},
         vocabulary=sorted(about["source"]),
         longest=LONGEST_READ,
         bands=BANDS,
@@ -106,15 +101,13 @@ _CAPTION = (
 def _examples() -> list[dict[str, Any]]:
     english = [sentence.split() for sentence, _ in EXAMPLES.values()]
     found = []
-    for words, translation in zip(english, _translated("with", english), strict=True):
-        assert translation.weights is not None
-        # None where the grammar cannot say the sentence.
-        parsed = read(words)
+    for name, words, said in zip(EXAMPLES, english, _translated("with", english), strict=True):
+        parsed = read(words)  # None if the grammar cannot say it
         right = None if parsed is None else list(render(parsed).target)
-        rows = translation.weights.numpy().round(4)
-        found.append(
-            {"words": words, "written": list(translation.tokens), "rows": rows, "right": right}
-        )
+        found.append({
+            "name": name, "words": words, "remark": EXAMPLES[name][1], "right": right,
+            "written": list(said.tokens), "rows": said.weights.numpy().round(4),
+        })  # fmt: skip
     return found
 
 

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
 from book_site.running import with_ways_to_run
-from bookkit.figures.reading import reading_map
+from bookkit.figures.reading import ReadingMap
 
 EVIDENCE = "_evidence"
 """How the name of a page ends that says how we know what a lesson says."""
@@ -145,7 +145,7 @@ def _correct(
             return str(app.builder.get_relative_uri(page, name))
 
         # The times on the map are those of the pages as they are now.
-        body = _MAP.sub(lambda _: reading_map(here=f"{page}.ipynb")._repr_html_(), body)
+        body = _MAP.sub(lambda _: ReadingMap()._repr_html_(), body)
         body = lead_to_pages(body, page, app.env.found_docs, address)
         source = Path(app.env.doc2path(page))
         if source.suffix == ".ipynb":

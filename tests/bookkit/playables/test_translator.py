@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from bookkit.figures import live_translator
 from bookkit.playables.translator import FILES, FOLDER
-from bookkit.playables.weights import load_translator, save_translator
+from bookkit.playables.weights import load_translator
 from companion import attend
 from companion.interpret import top_places
 from companion.translation import Translation
@@ -63,15 +63,6 @@ def same(found: Sequence[dict[str, Any]], wanted: Sequence[Translation]) -> floa
     """Return the share of sentences that are the same."""
     pairs = zip(found, wanted, strict=True)
     return float(np.mean([tuple(one["written"]) == other.tokens for one, other in pairs]))
-
-
-def test_with_float_weights_the_module_computes_what_the_package_does(tmp_path: Path) -> None:
-    translator, path = load_translator(UNROUNDED), tmp_path / "float.safetensors"
-    save_translator(translator, path, bits=32, about={"gloss": []})
-    english = [source for source, _ in sentences()]
-    found, wanted = in_node(path, english), translator.translate(english)
-    assert same(found, wanted) == 1
-    assert farthest(found, wanted) <= 1e-5
 
 
 def test_eight_bits_change_hardly_a_sentence_and_hardly_a_weight() -> None:
