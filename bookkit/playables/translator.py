@@ -49,8 +49,8 @@ EXAMPLES = {
     ),
     "no such sentence": (
         "the cat eats",
-        "In all that it has read, a cat that eats eats something. It has to say something, so it "
-        "makes up “his garden”.",
+        "In everything it has read, whoever eats has something to eat. It has to say something, "
+        "so it makes up “his garden”.",
     ),
 }
 """Sentences to try: what a button calls each, the sentence, and what is to be seen in it."""
