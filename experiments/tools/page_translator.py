@@ -7,10 +7,12 @@ of the translator with attention that is not quantized, with which they compare.
 
 import argparse
 import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,22 @@ def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
     ]
 
 
+def followers(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return for every English word those that come after it, the most frequent first.
+
+    >>> followers([Pair(("she", "sings"), (), frozenset())])
+    {'': 'she', 'she': 'sings', 'sings': ''}
+    """
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        for one, other in pairwise(("", *pair.source, "")):
+            found[one][other] += 1
+    return {
+        word: " ".join(sorted(after, key=lambda other: (-after[other], other)))
+        for word, after in sorted(found.items())
+    }
+
+
 def digest_of_pairs(pairs: Iterable[Pair]) -> str:
     """Return a hash of sentences and their translations, in their order."""
     return _digest(" ".join((*pair.source, "|", *pair.target)) for pair in pairs)
@@ -113,6 +131,7 @@ def main() -> None:
     sentences = sentences_of_all_lengths(corpus)
     lines = [f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in sentences]
     replace_file("".join(lines), FOLDER / FILES["sentences"])
+    replace_file(json.dumps(followers(corpus.train)), FOLDER / FILES["followers"])
     for name, kind in KINDS.items():
         trained = fit(LIVE_SETTINGS[kind], corpus, SEED)
         translator = rounded(trained.translator)

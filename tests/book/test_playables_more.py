@@ -154,11 +154,15 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
 ) -> None:
     with opened(browser, document("translator"), screen, "light") as page:
         said = page.locator(".am-play-said")
+        page.get_by_role("button", name="no such sentence").click()
+        assert "so it makes up “his garden”" in said.inner_text()
         page.get_by_role("button", name="Load the translator").press("Enter")
         typed = page.get_by_label("English sentence")
         page.locator("input[type=text]:focus").wait_for()
         assert "“zebra”" in translates(page, "the zebra sleeps")
         assert typed.get_attribute("aria-invalid") == "true"
+        assert not page.locator(".am-translator-ribbons").is_visible()
+        assert "with “the the”, but it has to" in translates(page, "the the")
         assert "Type an English sentence" in translates(page, " ")
         assert "41 words" in translates(page, "the " * 41)
         assert "With attention: el hombre ve la casa." in translates(page, "the man sees the house")

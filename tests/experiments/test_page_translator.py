@@ -1,5 +1,6 @@
 """The translators of the pages come from the training and the data that they name."""
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 import bookkit.figures  # noqa: F401  # before the playables, which it imports, too
-from bookkit.playables.translator import FILES, FOLDER, RUNNING
+from bookkit.playables.translator import EXAMPLES, FILES, FOLDER, LONGEST_READ
 from bookkit.playables.weights import load_translator, quantize, read_about, restore
 from bookkit.records import load_result
 from companion.metrics import exact_match
@@ -20,6 +21,7 @@ from experiments.tools.page_translator import (
     SEED,
     UNROUNDED,
     digest_of_pairs,
+    followers,
     glosses,
     sentences_of_all_lengths,
 )
@@ -45,12 +47,19 @@ def test_a_file_says_where_its_weights_come_from(name: str) -> None:
 
 def test_no_sentence_that_is_shown_was_trained_on() -> None:
     trained = {pair.source for pair in corpus().train}
-    assert RUNNING not in trained
+    assert not trained & {tuple(sentence.split()) for sentence, _ in EXAMPLES.values()}
     lines = (FOLDER / FILES["sentences"]).read_text(encoding="utf-8").splitlines()
     shown = [tuple(tuple(part.split()) for part in line.split("\t")) for line in lines]
     assert not trained & {source for source, _ in shown}
     drawn = sentences_of_all_lengths(corpus())
     assert shown == [(pair.source, pair.target) for pair in drawn]
+
+
+def test_what_a_page_calls_unread_was_not_read() -> None:
+    after = json.loads((FOLDER / FILES["followers"]).read_text(encoding="utf-8"))
+    assert after == followers(corpus().train)
+    assert max(len(pair.source) for pair in corpus().train) == LONGEST_READ
+    assert "man" not in after["young"].split()
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -16,10 +16,12 @@ from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
 from book_site.running import with_ways_to_run
+from bookkit.figures.reading import ReadingMap
 
 EVIDENCE = "_evidence"
 """How the name of a page ends that says how we know what a lesson says."""
 
+_MAP = re.compile(r'<nav class="am-map".*?</nav>', re.DOTALL)
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
 _NAMES = {"companion": "companion", "python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 # In the language of the book, which need not be the machine's.
@@ -142,6 +144,8 @@ def _correct(
         def address(name: str) -> str:
             return str(app.builder.get_relative_uri(page, name))
 
+        # The times on the map are those of the pages as they are now.
+        body = _MAP.sub(lambda _: ReadingMap()._repr_html_(), body)
         body = lead_to_pages(body, page, app.env.found_docs, address)
         source = Path(app.env.doc2path(page))
         if source.suffix == ".ipynb":
