@@ -25,29 +25,18 @@ export function model({ memories, temperatures, stretched }, { query: tenths, he
   return { query, keys, scores, weights, context: [0, 1].map((axis) => dot(weights, memories.map((memory) => memory[axis]))) };
 }
 
-/* The corners of the convex hull, in order: Andrew's chains. */
-function hull(points) {
-  const sorted = [...points].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  const turn = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
-  const chain = (list) => list.reduce((found, point) => {
-    while (found.length > 1 && turn(found.at(-2), found.at(-1), point) <= 0) found.pop();
-    return [...found, point];
-  }, []).slice(0, -1);
-  return [...chain(sorted), ...chain([...sorted].reverse())];
-}
-
 const vector = (numbers, places) => `(${numbers.map((number) => num(number, places)).join(", ")})`;
 const tidy = (numbers) => vector(numbers, numbers.every(Number.isInteger) ? 0 : 2);
 
 export function view(m, at, data) {
   const { query, keys, scores, weights, context } = m;
-  const { words, memories, reach: [[left, right], [low, high]], best, fixed } = data;
+  const { words, memories, hull, reach: [[left, right], [low, high]], best, fixed } = data;
   const place = ([x, y]) => [EDGE + UNIT * (x - left), EDGE + UNIT * (high - y)];
   const mark = (point, words, kind, [right, down] = [0, 5], attributes) => label(place(point)[0] + right, place(point)[1] + down, words, `am-halo ${kind}`, attributes);
   const dotted = (point, r, kind) => h("circle", { class: kind, cx: place(point)[0], cy: place(point)[1], r });
   const move = (tenths) => ({ query: tenths.map((tenth, axis) => clamp(Math.round(tenth), 10 * data.reach[axis][0], 10 * data.reach[axis][1])) });
   const follow = ([right, down]) => move([10 * ((right - EDGE) / UNIT + left), 10 * (high - (down - EDGE) / UNIT)]);
-  const rule = (from, to, zero) => { const ends = [place(from), place(to)].flat(); return line(...ends, zero ? "am-query-axis" : "am-level"); };
+  const ruled = (from, to, value) => line(...place(from), ...place(to), value === 0 ? "am-query-axis" : "am-level");
   const named = (key, which) => {
     const far = key.map((number) => number / (Math.hypot(...key) || 1));
     return mark(key, words[which], far[0] > 0.5 ? "" : far[0] < -0.5 ? "am-end" : "am-middle", [14 * far[0], 5 - 16 * far[1]]);
@@ -60,9 +49,9 @@ export function view(m, at, data) {
   const plane = chart(UNIT * (right - left) + 2 * EDGE, UNIT * (high - low) + 2 * EDGE, {
     role: "group", "aria-label": said(m, at, data), onclick: (_, event) => !event.target.closest(".am-handle") && follow(pointIn(event)),
   },
-  range(right - left + 1, left).map((x) => [rule([x, low], [x, high], x === 0), mark([x, low], num(x, 0), "am-pale am-middle", [0, 19])]),
-  range(high - low + 1, low).map((y) => [rule([left, y], [right, y], y === 0), mark([left, y], num(y, 0), "am-pale am-end", [-6, 5])]),
-  h("polygon", { class: "am-query-hull", points: hull(memories).map((point) => place(point).map((number) => number.toFixed(1)).join()).join(" ") }),
+  range(right - left + 1, left).map((x) => [ruled([x, low], [x, high], x), mark([x, low], num(x, 0), "am-pale am-middle", [0, 19])]),
+  range(high - low + 1, low).map((y) => [ruled([left, y], [right, y], y), mark([left, y], num(y, 0), "am-pale am-end", [-6, 5])]),
+  h("polygon", { class: "am-query-hull", points: hull.map((point) => place(point).join()).join(" ") }),
   keys.map((key, which) => h("path", { class: "am-arrow", d: arrow(place([0, 0]), place(key)), "stroke-width": 1.5 + 6 * weights[which] })),
   memories.map((memory) => dotted(memory, 3.5, "am-query-memory")),
   best && dotted(memories[argmax(scores)], 9, "am-query-best"),

@@ -5,6 +5,7 @@ from math import ceil, floor
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from bookkit.inputs import FINITE, as_labels, as_matrix, as_vector, in_span, one_of
 from bookkit.playables.playable import Playable, playable
@@ -34,7 +35,7 @@ def drag_query(
 
     Args:
         words: k words.
-        memories: (k, 2) what is looked at, key and value in one.
+        memories: (k, 2) what is looked at, key and value in one; not all on one line.
         query: (2,) where the query is at first.
         queries: further queries by name, with a button for each.
         fixed: a name and (2,) a vector that stays where it is, to compare the context with.
@@ -61,6 +62,7 @@ def drag_query(
         caption=caption,
         words=names,
         memories=keys,
+        hull=keys[ConvexHull(keys).vertices],
         query=tenths[0],
         queries=dict(zip(further, tenths[1:], strict=True)),
         fixed=fixed and {"name": fixed[0], "at": as_vector(fixed[1], "fixed", 2, within=FINITE)},
