@@ -7,8 +7,7 @@ const ANSWERS = [[0, 0], [0, 1], [1, 0], [1, 1]]; // to the two questions, in th
 const [WIDE, MARGIN, TEXT] = [560, 30, 96]; // of the drawing; beside the sentence, and its baseline
 // By the number of heads: the drawing's height, and where the points' line or square is.
 const FRAMES = [{ high: 312, left: 95, side: 370, floor: 206 }, { high: 484, left: 175, side: 210, floor: 424 }];
-// Where the words beside a point stand, by sentence: with one head above or below it, each on a line
-// of its own; with two heads on a side of its own.
+// Where the words of each sentence are beside its point: above or below it with one head, around it with two.
 const LANES = [-26, 60, -54, 34];
 const BESIDE = [[0, 28, "middle"], [-14, 6, "end"], [14, 6, "start"], [0, -16, "middle"]];
 
