@@ -90,7 +90,7 @@ def _padding(lengths: Tensor, k: int, q: int, more: int = 0) -> Tensor:
 POLARITY = "here True forbids; this mask allows where it should forbid"
 OF_PADDING: Mistakes = {
     POLARITY: lambda *given: ~_padding(*given),
-    "one place too few is left out: the last word has number length - 1": partial(_padding, more=1),
+    "one padding is allowed: the last word has number length - 1": partial(_padding, more=1),
 }  # fmt: skip
 
 check_torch_masks = Function(
@@ -101,7 +101,7 @@ check_torch_masks = Function(
     cases=[(torch.tensor([3, 7, 1]), 7, 5)], parts={
         "tgt_mask": {
             POLARITY: lambda *given: ~_later(*given),
-            "the diagonal is forbidden, too: a place may look at itself, or the first sees "
+            "the diagonal is forbidden, too: a word may look at itself, or the first one sees "
             "nothing": partial(_later, but=1),
             "the past is forbidden, not the future": lambda *given: _later(*given).mT,
         },
