@@ -33,7 +33,7 @@ from bookkit.playables.calculator import calculator, cost_of
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.divided import divided_head
-from bookkit.playables.finishing import finish_story
+from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.heads import head_viewer
 from bookkit.playables.narrow import narrow_softmax
@@ -61,5 +61,5 @@ __all__ = [
     "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
     "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard", "timeline_list",
     "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "written_text",
+    "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
