@@ -33,7 +33,7 @@ from bookkit.playables.calculator import calculator, cost_of
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.divided import divided_head
-from bookkit.playables.finishing import finish_story
+from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.heads import head_viewer
 from bookkit.playables.narrow import narrow_softmax
@@ -55,13 +55,14 @@ from bookkit.playables.window import local_window
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
-    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
-    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "drag_query",
-    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
-    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
-    "live_translator", "local_window", "memory_swap", "narrow_softmax", "next_word",
-    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "width_explorer", "word_order", "written_text",
+    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
+    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
+    "drag_query", "finish_story", "glossed_text", "gold_links", "gradient_flow",
+    "growing_cache", "head_viewer", "heads_that_copy", "intervals", "label_along",
+    "label_ends", "letter_color", "limit_line", "live_translator", "local_window",
+    "memory_swap", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "switchboard", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
+    "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

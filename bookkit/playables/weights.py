@@ -1,9 +1,8 @@
-"""Small models as files: eight bits a weight, read by Python and by a page alike.
+"""Translators as files: eight bits a weight, read by Python and by a page alike.
 
 A file is in the format of safetensors. A matrix is stored as whole numbers from -127 to 127 and one
-scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator"
-or "language_model": JSON with the model's configuration, its vocabularies, and where the weights
-come from.
+scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator":
+JSON with the model's configuration, its vocabularies, and where the weights come from.
 """
 
 import json
@@ -20,7 +19,6 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.data.vocabulary import SPECIAL, Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.translation import Translator
 
 SCALE = ".scale"
@@ -103,28 +101,6 @@ def read_about(path: Path) -> dict[str, Any]:
     with safe_open(path, framework="pt") as file:
         (text,) = file.metadata().values()
     return dict(json.loads(text))
-
-
-def save_language_model(
-    model: LanguageModel,
-    vocab: Vocabulary,
-    path: Path,
-    *,
-    bits: Literal[8, 16, 32] = 8,
-    about: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a language model and its vocabulary to one file, as `save_translator` does."""
-    words = vocab.tokens[len(SPECIAL) :]
-    said = {**(about or {}), "config": asdict(model.config), "words": words}
-    path.write_bytes(save(_stored(model, bits), {"language_model": _as_text(said)}))
-
-
-def load_language_model(path: Path) -> tuple[LanguageModel, Vocabulary]:
-    """Read a language model that `save_language_model` wrote; it computes in float32."""
-    about = read_about(path)
-    model = LanguageModel(TransformerConfig(**about["config"]))
-    model.load_state_dict(_restored(path))
-    return model.eval(), Vocabulary(about["words"])
 
 
 def read_stored(path: Path) -> dict[str, Tensor]:
