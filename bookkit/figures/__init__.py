@@ -41,6 +41,7 @@ from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
+from bookkit.playables.queries import drag_query
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
 from bookkit.playables.switchboard import switchboard
@@ -53,8 +54,8 @@ from bookkit.playables.window import local_window
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
-    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
+    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
+    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "drag_query",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "local_window", "narrow_softmax", "next_word", "online_softmax_steps",

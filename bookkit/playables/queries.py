@@ -1,0 +1,74 @@
+"""A query to drag: scores, weights and context of a few memories in the plane follow it."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+
+from bookkit.inputs import FINITE, as_labels, as_matrix, as_vector, in_span, one_of
+from bookkit.playables.playable import Playable, playable
+
+TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
+LENGTHS = (0.5, 3.5)
+REACH = ((-1, -1), (2, 2))
+"""The query goes 1 beyond these corners at least, and 1 beyond everything that is shown."""
+
+
+def drag_query(
+    words: Sequence[str],
+    memories: Any,
+    query: Any,
+    *,
+    queries: Mapping[str, Any] | None = None,
+    fixed: tuple[str, Any] | None = None,
+    best: bool = False,
+    temperature: bool = False,
+    gaussian: bool = False,
+    stretched: str | None = None,
+    caption: str = "",
+) -> Playable:
+    """Show a few memories and a query that the reader drags: its scores, its weights, its context.
+
+    Scores are dot products. By mouse, finger or arrow keys, the query moves in steps of a tenth.
+
+    Args:
+        words: k words.
+        memories: (k, 2) what is looked at, key and value in one.
+        query: (2,) where the query is at first.
+        queries: further queries by name, with a button for each.
+        fixed: a name and (2,) a vector that stays where it is, to compare the context with.
+        best: mark the best word, which is what a hard choice would return.
+        temperature: offer `TEMPERATURES`, from 1 on.
+        gaussian: offer the score -|q - k|^2 / 2, too.
+        stretched: a word whose key can have a length within `LENGTHS`; its value stays.
+
+    >>> drag_query(["the", "new", "house"], [[0, 1], [1, 1], [2, 0]], (1, 0))
+    A query to drag: a drawing to play with.
+    """
+    keys = as_matrix(memories, "memories", 2, within=FINITE)
+    names = as_labels(words, "words", len(keys), "row")
+    place = None if stretched is None else one_of(stretched, "stretched", names)
+    long = 1.0 if place is None else float(np.hypot(*keys[place]))
+    in_span(long, "length of the stretched word", *LENGTHS)
+    first, further = as_vector(query, "query", 2, within=FINITE), dict(queries or {})
+    asked = as_matrix([first, *further.values()], "queries", 2, within=FINITE)
+    tenths = np.rint(10 * asked).astype(int)
+    shown = np.vstack([keys, asked, *REACH]).T
+    return playable(
+        "drag-query",
+        "A query to drag",
+        caption=caption,
+        words=names,
+        memories=keys,
+        query=tenths[0],
+        queries=dict(zip(further, tenths[1:], strict=True)),
+        fixed=fixed and {"name": fixed[0], "at": as_vector(fixed[1], "fixed", 2, within=FINITE)},
+        best=best,
+        temperatures=TEMPERATURES if temperature else (1,),
+        heat=TEMPERATURES.index(1) if temperature else 0,
+        gaussian=gaussian,
+        stretched=place,
+        long=round(10 * long),
+        reach=[(floor(one.min()) - 1, ceil(one.max()) + 1) for one in shown],
+    )
