@@ -54,7 +54,8 @@ def drag_query(
     first, further = as_vector(query, "query", 2, within=FINITE), dict(queries or {})
     asked = as_matrix([first, *further.values()], "queries", 2, within=FINITE)
     tenths = np.rint(10 * asked).astype(int)
-    shown = np.vstack([keys, asked, *REACH]).T
+    longest = [] if place is None else [keys[place] * LENGTHS[1] / long]
+    shown = np.vstack([keys, asked, *REACH, *longest]).T
     return playable(
         "drag-query",
         "A query to drag",

@@ -19,7 +19,7 @@ def test_the_numbers_are_those_of_the_package() -> None:
         WORDS, MEMORIES, (1, 0), queries={"nueva": (2, 3)}, fixed=("last state", (1.25, 0.375)),
         best=True, temperature=True, gaussian=True, stretched="house",
     )  # fmt: skip
-    assert made.data["reach"] == [(-2, 3), (-2, 4)]
+    assert made.data["reach"] == [(-2, 5), (-2, 4)]
     chosen: list[dict[str, Any]] = [
         {"query": query, "heat": heat, "long": long, "rule": rule}
         for query, heat, long, rule in product(
