@@ -27,7 +27,6 @@ from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
 from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
-from bookkit.playables.arrows import arrow_lookup
 from bookkit.playables.caching import growing_cache
 from bookkit.playables.calculator import calculator, cost_of
 from bookkit.playables.compounding import compounding
@@ -55,14 +54,13 @@ from bookkit.playables.window import local_window
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
-    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
-    "drag_query", "finish_story", "glossed_text", "gold_links", "gradient_flow",
-    "growing_cache", "head_viewer", "heads_that_copy", "intervals", "label_along",
-    "label_ends", "letter_color", "limit_line", "live_translator", "local_window",
-    "memory_swap", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
-    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "softmax_explorer", "switchboard", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
-    "word_order", "writing_clock", "written_text",
+    "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
+    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "drag_query",
+    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache",
+    "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color",
+    "limit_line", "live_translator", "local_window", "memory_swap", "narrow_softmax",
+    "next_word", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
+    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer",
+    "switchboard", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "use_style", "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
