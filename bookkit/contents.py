@@ -68,8 +68,7 @@ def stops(parts: Iterable[Part] = PARTS) -> Iterator[Stop]:
     """Yield the pages of some parts.
 
     >>> [stop.page for stop in stops(PARTS[1:2])]
-    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/choices.ipynb', \
-'history/timeline.ipynb']
+    ['history/bottleneck.ipynb', 'history/align.ipynb', 'history/choices.ipynb']
     """
     for part in parts:
         yield from part.stops

@@ -41,6 +41,7 @@ from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
+from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
 from bookkit.playables.switchboard import switchboard
@@ -48,7 +49,6 @@ from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
 from bookkit.playables.widths import width_explorer
-from bookkit.playables.window import local_window
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
@@ -57,9 +57,9 @@ __all__ = [
     "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
-    "live_translator", "local_window", "narrow_softmax", "next_word", "online_softmax_steps",
-    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
-    "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard", "timeline_list",
+    "live_translator", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
+    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "switchboard", "three_scores", "timeline_list",
     "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
     "width_explorer", "word_order", "written_text",
 ]  # fmt: skip
