@@ -77,7 +77,10 @@ def asker(kind_of: KindOf) -> Callable[[str], str]:
 def worded(entry: Entry, finding: Finding | None) -> Entry:
     """Return an entry of a record with its finding, or without one."""
     entry = {key: value for key, value in entry.items() if key != "finding"}
-    return entry if finding is None else {**entry, "finding": asdict(finding)}
+    if finding is None:
+        return entry
+    said = {name: text for name, text in asdict(finding).items() if text or name == "number"}
+    return {**entry, "finding": said}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,11 @@
         fails: As sentences grow from 5 words to 30, attention loses more of them.
         undecided: We cannot tell whether attention loses fewer sentences as they grow.
         pictured: "{size} fewer of 100 sentences are lost"
+        sides:                   # what a reader compares, where the number is a comparison
+          without attention: none/lost
+          with attention: dot/lost
+        axis: lost sentences, %  # the unit of the sides, unless it is left out
+        predicted: that attention loses fewer   # after "We had predicted"; may be left out
 
 A number is a measure, a function of measures, or the difference of two of them, with spaces around
 the sign. `ratio(a, b)` and `distance(a, b)` are known; a function of `study.py` takes the runs, and
@@ -45,7 +50,7 @@ _SHARED: dict[str, tuple[type, ...]] = {
 _FINDING = ("holds", "fails", "undecided")
 _CLAIM = {
     "says": _TEXT, "number": _TEXT, **_SHARED, **dict.fromkeys(_FINDING, _TEXT), "pictured": _TEXT,
-    "quoted": _TEXT,
+    "quoted": _TEXT, "sides": (dict,), "axis": _TEXT, "predicted": _TEXT,
 }  # fmt: skip
 _NEEDED = ("says", "number", "origin", "planned", *_FINDING)
 _CALL = re.compile(r"(\w+)\((.*)\)")
@@ -100,7 +105,13 @@ def _claim(
             below=entry.get("below"),
             bounds=cast(Bounds, tuple(entry["bounds"])) if "bounds" in entry else None,
             counts=counts,
-            finding=Finding(**{n: entry[n] for n in _FINDING}, number=entry.get("pictured", "")),
+            finding=Finding(
+                **{name: entry[name] for name in _FINDING},
+                number=entry.get("pictured", ""),
+                sides=entry.get("sides", {}),
+                axis=entry.get("axis", ""),
+                predicted=entry.get("predicted", ""),
+            ),
             history=History(
                 origin=cast(Origin, origin),
                 sort=cast(Sort, sort),

@@ -62,8 +62,12 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
     assert callable(falls.treatment)
     assert list(falls.treatment(RUNS)) == [5.0, 3.0]
     assert (falls.below, falls.above, falls.unit, falls.bounds) == (0, None, "points", (-200, None))
-    said = {"holds": "It loses {size}.", "fails": "It loses more.", "undecided": "We cannot tell."}
-    assert falls.finding == Finding(**said, number="{size} fewer")
+    assert falls.finding == Finding(
+        holds="It loses {size}.",
+        fails="It loses more.",
+        undecided="We cannot tell.",
+        number="{size} fewer",
+    )
     before = "Added when the others had failed."
     assert falls.history == History("paper", "check", "added later", before, "britz2017")
     said = {"source": "luong2015", "quoted": "section 5: it helps"}

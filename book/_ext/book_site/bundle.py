@@ -24,8 +24,8 @@ _THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 _THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)  # less Bootstrap: static/menus.js
 # What only adds to a page comes in a moment, each by itself: none keeps a phone busy for long.
 _LATER = {
-    "clipboard.min.js", "copybutton.js", "togglebutton.js", "keyboard.js", "menus.js",
-    "scripts/sphinx-book-theme.js",
+    "clipboard.min.js", "copybutton.js", "togglebutton.js", "guess.js", "keyboard.js",
+    "menus.js", "scripts/sphinx-book-theme.js",
 }  # fmt: skip
 # The theme measures all code on load and after every change; static/keyboard.js does without.
 _MEASURES = re.compile(
