@@ -41,6 +41,7 @@ from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
 from bookkit.playables.queries import drag_query
+from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
 from bookkit.playables.swapped import memory_swap
@@ -49,7 +50,6 @@ from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
 from bookkit.playables.widths import width_explorer
-from bookkit.playables.window import local_window
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
@@ -58,9 +58,9 @@ __all__ = [
     "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "drag_query",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache",
     "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color",
-    "limit_line", "live_translator", "local_window", "memory_swap", "narrow_softmax",
-    "next_word", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
-    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer",
-    "switchboard", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "limit_line", "live_translator", "memory_swap", "narrow_softmax", "next_word",
+    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
+    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
+    "three_scores", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
     "use_style", "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
