@@ -6,7 +6,7 @@ from typing import Any
 from bookkit.inputs import FINITE, as_labels, as_matrix, as_vector, in_span
 from bookkit.playables.playable import Playable, playable
 
-REACH = 3
+REACH = 2.5
 """The length of the longest query."""
 
 

@@ -1,8 +1,8 @@
 /* One query and three scores: the reader drags the query, and each score says which word it finds. */
-import { argmax, arrow, arrowKeys, chart, dot, drag, grid, h, label, line, num, panel, pointIn, reset, softmax, sum } from "./kit.js";
+import { argmax, arrow, arrowKeys, chart, CONTROLS, dot, drag, grid, h, label, line, num, panel, pointIn, reset, softmax, sum } from "./kit.js";
 
 const RULES = ["dot", "general", "concat"];
-const [UNIT, LEFT, TOP, WIDE, HIGH] = [48, -3.3, 3.3, 317, 317]; // of the drawing
+const [UNIT, LEFT, TOP, WIDE, HIGH] = [58, -2.75, 2.75, 319, 319]; // of the drawing
 const x = (point) => UNIT * (point[0] - LEFT);
 const y = (point) => UNIT * (TOP - point[1]);
 const place = (point) => [x(point), y(point)];
@@ -45,13 +45,13 @@ export function view(m, at, data) {
   },
   line(0, zero[1], WIDE, zero[1], "am-level"), line(zero[0], 0, zero[0], HIGH, "am-level"),
   memory.map((one) => h("path", { class: "am-arrow", d: arrow(zero, place(one)), "stroke-width": 2.5 })),
-  memory.map((one, which) => label(x(one) + 8, y(one) - 7, words[which], "am-halo")),
+  memory.map((one, which) => label(x(one) + (one[0] > 1.5 ? 3 : 8), y(one) - 9, words[which], ["am-halo", one[0] > 1.5 && "am-end"])),
   h("path", { class: "am-arrow am-scores-turned", d: arrow(zero, place(turned)) }),
   h("path", { class: "am-arrow am-scores-query", d: arrow(zero, place(query)) }), handle);
-  return h("div", { class: "am-scores" }, plane, grid({
+  return [h("div", { class: "am-scores" }, plane, grid({
     rows: RULES, columns: words, corner: "score", kind: "am-read",
     cell: (row, column) => ({ weight: weights[row][column], words: num(weights[row][column]) }),
-  }));
+  })), CONTROLS];
 }
 
 export const said = ({ query, best }, at, { words }) => `With the query (${query.map((number) => num(number, 1)).join(", ")}), ` +
