@@ -19,5 +19,5 @@ def memory_swap(words: Sequence[str], other: str, written: Sequence[str]) -> Pla
     """
     if len(written) != 2 ** len(words):
         raise ValueError(f"written: got {len(written)} texts, wanted {2 ** len(words)}")
-    data = {"words": list(words), "other": other, "written": list(written)}
-    return playable("memory-swap", "A memory to exchange", **data)
+    name, label, texts = "memory-swap", "A memory to exchange", list(written)
+    return playable(name, label, words=list(words), other=other, written=texts)

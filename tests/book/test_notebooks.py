@@ -95,13 +95,14 @@ def imports_what_is_declared(page: Page) -> Iterator[str]:
 
 def redefines_nothing(page: Page) -> Iterator[str]:
     imported: set[str] = set()
+    named = public_names() - set(page["metadata"].get("lesson", {}).get("builds", ()))
     for tree in trees(page):
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("companion"):
                 imported |= {alias.asname or alias.name for alias in node.names}
     for tree in trees(page):
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in public_names():
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in named:
                 yield f"defines {node.name}, which companion has: import it, or call it otherwise"
             targets = node.targets if isinstance(node, ast.Assign) else []
             bound = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
