@@ -38,7 +38,7 @@ export function view(m, at, data) {
   const ruled = (from, to, value) => line(...place(from), ...place(to), value === 0 ? "am-query-axis" : "am-level");
   const beyond = (point, words, kind = "") => {
     const far = point.map((number) => number / (Math.hypot(...point) || 1));
-    return mark(point, words, [kind, far[0] > 0.5 ? "" : far[0] < -0.5 ? "am-end" : "am-middle"], [12 * far[0], 5 - 15 * far[1]]);
+    return mark(point, words, [kind, far[0] > 0.5 ? "" : far[0] < -0.5 ? "am-end" : "am-middle"], [14 * far[0], 5 - 16 * far[1]]);
   };
   const handle = h("g", {
     class: "am-handle", tabindex: 0, role: "slider", "aria-roledescription": "arrow in the plane", "aria-label": "Tip of the query: arrow keys move it",
