@@ -12,8 +12,8 @@ from bookkit.playables.playable import Playable, playable
 
 TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 LENGTHS = (0.5, 3.5)
-REACH = ((-1, -1), (2, 2))
-"""The query goes 1 beyond these corners at least, and 1 beyond everything that is shown."""
+REACH = ((-1, -1), (3, 3))
+"""How far the query goes at least, in both directions."""
 
 
 def drag_query(
@@ -27,6 +27,7 @@ def drag_query(
     temperature: bool = False,
     gaussian: bool = False,
     stretched: str | None = None,
+    reach: Sequence[Any] = REACH,
     caption: str = "",
 ) -> Playable:
     """Show a few memories and a query that the reader drags: its scores, its weights, its context.
@@ -37,12 +38,13 @@ def drag_query(
         words: k words.
         memories: (k, 2) what is looked at, key and value in one; not all on one line.
         query: (2,) where the query is at first.
-        queries: further queries by name, with a button for each.
+        queries: further queries by the word that they help to write, with a button for each.
         fixed: a name and (2,) a vector that stays where it is, to compare the context with.
         best: mark the best word, which is what a hard choice would return.
         temperature: offer `TEMPERATURES`, from 1 on.
         gaussian: offer the score -|q - k|^2 / 2, too.
         stretched: a word whose key can have a length within `LENGTHS`; its value stays.
+        reach: two corners; the query goes at least that far, and as far as all that is shown.
 
     >>> drag_query(["the", "new", "house"], [[0, 1], [1, 1], [2, 0]], (1, 0))
     A query to drag: a drawing to play with.
@@ -55,7 +57,7 @@ def drag_query(
     first, further = as_vector(query, "query", 2, within=FINITE), dict(queries or {})
     asked = as_matrix([first, *further.values()], "queries", 2, within=FINITE)
     tenths = np.rint(10 * asked).astype(int)
-    shown = np.vstack([keys, asked, *REACH]).T
+    shown = np.vstack([keys, asked, *reach]).T
     return playable(
         "drag-query",
         "A query to drag",
@@ -64,7 +66,8 @@ def drag_query(
         memories=keys,
         hull=keys[ConvexHull(keys).vertices],
         query=tenths[0],
-        queries=dict(zip(further, tenths[1:], strict=True)),
+        queries=[{"name": n, "query": q} for n, q in zip(further, tenths[1:], strict=True)],
+        asked=next((at for at, q in enumerate(tenths[1:]) if (q == tenths[0]).all()), -1),
         fixed=fixed and {"name": fixed[0], "at": as_vector(fixed[1], "fixed", 2, within=FINITE)},
         best=best,
         temperatures=TEMPERATURES if temperature else (1,),
@@ -72,5 +75,5 @@ def drag_query(
         gaussian=gaussian,
         stretched=place,
         long=round(10 * long),
-        reach=[(floor(one.min()) - 1, ceil(one.max()) + 1) for one in shown],
+        reach=[(floor(one.min()), ceil(one.max())) for one in shown],
     )

@@ -19,8 +19,8 @@ def test_the_numbers_are_those_of_the_package() -> None:
         WORDS, MEMORIES, (1, 0), queries={"nueva": (2, 3)}, fixed=("last state", (1.25, 0.375)),
         best=True, temperature=True, gaussian=True, stretched="house",
     )  # fmt: skip
-    assert made.data["reach"] == [(-2, 3), (-2, 4)]
-    options = ([-20, -20], [10, 0], [30, 40]), (0, 5, len(TEMPERATURES) - 1), (5, 35), (0, 1)
+    assert made.data["reach"] == [(-1, 3), (-1, 3)]
+    options = ([-10, -10], [10, 0], [30, 30]), (0, 5, len(TEMPERATURES) - 1), (5, 35), (0, 1)
     chosen: list[dict[str, Any]] = [
         dict(zip(("query", "heat", "long", "rule"), one, strict=True)) for one in product(*options)
     ]
