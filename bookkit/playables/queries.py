@@ -5,14 +5,15 @@ from math import ceil, floor
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from bookkit.inputs import FINITE, as_labels, as_matrix, as_vector, in_span, one_of
 from bookkit.playables.playable import Playable, playable
 
 TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 LENGTHS = (0.5, 3.5)
-REACH = ((-1, -1), (2, 2))
-"""The query goes 1 beyond these corners at least, and 1 beyond everything that is shown."""
+REACH = ((-1, -1), (3, 3))
+"""The query goes as far as these corners at least, and as far as all that is shown."""
 
 
 def drag_query(
@@ -34,9 +35,9 @@ def drag_query(
 
     Args:
         words: k words.
-        memories: (k, 2) what is looked at, key and value in one.
+        memories: (k, 2) what is looked at, key and value in one; not all on one line.
         query: (2,) where the query is at first.
-        queries: further queries by name, with a button for each.
+        queries: further queries by the word that they help to write, with a button for each.
         fixed: a name and (2,) a vector that stays where it is, to compare the context with.
         best: mark the best word, which is what a hard choice would return.
         temperature: offer `TEMPERATURES`, from 1 on.
@@ -54,16 +55,17 @@ def drag_query(
     first, further = as_vector(query, "query", 2, within=FINITE), dict(queries or {})
     asked = as_matrix([first, *further.values()], "queries", 2, within=FINITE)
     tenths = np.rint(10 * asked).astype(int)
-    longest = [] if place is None else [keys[place] * LENGTHS[1] / long]
-    shown = np.vstack([keys, asked, *REACH, *longest]).T
+    shown = np.vstack([keys, asked, *REACH]).T
     return playable(
         "drag-query",
         "A query to drag",
         caption=caption,
         words=names,
         memories=keys,
+        hull=keys[ConvexHull(keys).vertices],
         query=tenths[0],
-        queries=dict(zip(further, tenths[1:], strict=True)),
+        queries=[{"name": n, "query": q} for n, q in zip(further, tenths[1:], strict=True)],
+        asked=next((at for at, q in enumerate(tenths[1:]) if (q == tenths[0]).all()), -1),
         fixed=fixed and {"name": fixed[0], "at": as_vector(fixed[1], "fixed", 2, within=FINITE)},
         best=best,
         temperatures=TEMPERATURES if temperature else (1,),
@@ -71,5 +73,5 @@ def drag_query(
         gaussian=gaussian,
         stretched=place,
         long=round(10 * long),
-        reach=[(floor(one.min()) - 1, ceil(one.max()) + 1) for one in shown],
+        reach=[(floor(one.min()), ceil(one.max())) for one in shown],
     )
