@@ -2,7 +2,7 @@
 import { argmax, arrow, arrowKeys, chart, choice, clamp, CONTROLS, dot, drag, h, hint, label, line, num, panel, pointIn, range, reset, slider, softmax, sum, table } from "./kit.js";
 
 const RULES = ["dot product", "Gaussian"];
-const [UNIT, EDGE] = [72, 22]; // of the drawing
+const [WIDE, EDGE] = [288, 22]; // of the drawing
 
 export const lines = [2, 4];
 
@@ -30,11 +30,12 @@ const tidy = (numbers) => vector(numbers, numbers.every(Number.isInteger) ? 0 : 
 export function view(m, at, data) {
   const { query, keys, scores, weights, context } = m;
   const { words, memories, hull, reach: [[left, right], [low, high]], best, fixed } = data;
-  const place = ([x, y]) => [EDGE + UNIT * (x - left), EDGE + UNIT * (high - y)];
+  const unit = WIDE / (right - left);
+  const place = ([x, y]) => [EDGE + unit * (x - left), EDGE + unit * (high - y)];
   const mark = (point, words, kind, [right, down] = [0, 5]) => label(place(point)[0] + right, place(point)[1] + down, words, ["am-halo", kind].flat());
   const dotted = (point, r, kind) => h("circle", { class: kind, cx: place(point)[0], cy: place(point)[1], r });
   const move = (tenths) => ({ asked: -1, query: tenths.map((tenth, axis) => clamp(Math.round(tenth), 10 * data.reach[axis][0], 10 * data.reach[axis][1])) });
-  const follow = ([right, down]) => move([10 * ((right - EDGE) / UNIT + left), 10 * (high - (down - EDGE) / UNIT)]);
+  const follow = ([right, down]) => move([10 * ((right - EDGE) / unit + left), 10 * (high - (down - EDGE) / unit)]);
   const ruled = (from, to, value) => line(...place(from), ...place(to), value === 0 ? "am-query-axis" : "am-level");
   const beyond = (point, words, kind = "") => {
     const far = point.map((number) => number / (Math.hypot(...point) || 1));
@@ -45,7 +46,7 @@ export function view(m, at, data) {
     "aria-valuemin": left, "aria-valuemax": right, "aria-valuenow": query[0], "aria-valuetext": query.map((number) => num(number, 1)).join(", "),
     ...drag(follow), ...arrowKeys(([right, up], { query: [one, other] }) => move([one + right, other + up])),
   }, dotted(query, 18, "am-hit"), dotted(query, 11, "am-knob"), label(place(query)[0], place(query)[1] + 5, "q"));
-  const plane = chart(UNIT * (right - left) + 2 * EDGE, UNIT * (high - low) + 2 * EDGE, {
+  const plane = chart(WIDE + 2 * EDGE, unit * (high - low) + 2 * EDGE, {
     role: "group", "aria-label": said(m, at, data), onclick: (_, event) => !event.target.closest(".am-handle") && follow(pointIn(event)),
   },
   range(right - left + 1, left).map((x) => [ruled([x, low], [x, high], x), mark([x, low], num(x, 0), "am-pale am-middle", [0, 19])]),

@@ -13,7 +13,7 @@ from bookkit.playables.playable import Playable, playable
 TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 LENGTHS = (0.5, 3.5)
 REACH = ((-1, -1), (3, 3))
-"""The query goes as far as these corners at least, and as far as all that is shown."""
+"""How far the query goes at least, in both directions."""
 
 
 def drag_query(
@@ -27,6 +27,7 @@ def drag_query(
     temperature: bool = False,
     gaussian: bool = False,
     stretched: str | None = None,
+    reach: Sequence[Any] = REACH,
     caption: str = "",
 ) -> Playable:
     """Show a few memories and a query that the reader drags: its scores, its weights, its context.
@@ -43,6 +44,7 @@ def drag_query(
         temperature: offer `TEMPERATURES`, from 1 on.
         gaussian: offer the score -|q - k|^2 / 2, too.
         stretched: a word whose key can have a length within `LENGTHS`; its value stays.
+        reach: two corners; the query goes at least that far, and as far as all that is shown.
 
     >>> drag_query(["the", "new", "house"], [[0, 1], [1, 1], [2, 0]], (1, 0))
     A query to drag: a drawing to play with.
@@ -55,7 +57,7 @@ def drag_query(
     first, further = as_vector(query, "query", 2, within=FINITE), dict(queries or {})
     asked = as_matrix([first, *further.values()], "queries", 2, within=FINITE)
     tenths = np.rint(10 * asked).astype(int)
-    shown = np.vstack([keys, asked, *REACH]).T
+    shown = np.vstack([keys, asked, *reach]).T
     return playable(
         "drag-query",
         "A query to drag",
