@@ -1,7 +1,7 @@
 /* Width and scale: the weights of one query, and the gradient that reaches many of them. */
 import { bar, chart, clamp, h, label, levels, line, num, panel, range, reset, scale, slider, softmax, table, tick } from "./kit.js";
 
-const [WIDE, HIGH, LEFT, RIGHT, AXIS, LANES] = [480, 284, 30, 466, 258, 9];
+const [WIDE, HIGH, LEFT, RIGHT, AXIS, LANES] = [460, 284, 30, 446, 258, 9];
 const DECADES = [-4, 1]; // of the axis; what is shorter or longer stands at its ends
 
 export const lines = [2, 3];
