@@ -16,7 +16,7 @@ export const lines = [4, 6];
 export const start = ({ heads, shares: [first, second] }) => ({ heads: heads - 1, first, second });
 
 export const controls = ({ pairs: [[word]] }, at) => panel(at, "Divide the weight",
-  choice("heads", "The word has", ["one head", "two heads"]),
+  choice("heads", "The word has", ["one head", "two heads"], { grows: true }),
   ["first", "second"].map((key, head) => slider(key, `head ${head + 1}: on ${word}`, { max: STEPS, show: (share) => num(share / STEPS), off: head > at.heads })));
 
 const apart = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
