@@ -2,7 +2,7 @@
 import { argmax, button, chart, h, label, levels, num, panel, range, scale, sum, table } from "./kit.js";
 import { chancesAfter, reader } from "./story-model.js";
 
-const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [520, 216, 64, 180, 14, 400];
+const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [540, 216, 104, 180, 14, 430];
 const WAYS = ["with a cache", "without"];
 
 export const lines = [2, 4];
@@ -51,7 +51,7 @@ export function view({ reads, timed, sums, most, each }, at, { count }) {
   ];
   return [
     chart(WIDE, HIGH, {},
-      levels([[0, "0"], [most, timed ? `${num(most, 0)} ms` : `${most} read`]], y, LEFT, RIGHT),
+      levels([[0, "0"], [most, timed ? `${num(most, 0)} ms` : `${most} words`]], y, LEFT, RIGHT),
       sums.map(curve),
       label((LEFT + RIGHT) / 2, HIGH - 8, `words written, ${count} in all`, "am-middle am-axis")),
     table(["", ...WAYS], [["words read in all", ...reads], ["time for a word", ...each.map((value) => (timed ? `${num(value)} ms` : "\u2013"))]]),
