@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHOWN = 6
 """How many of the likeliest next words are shown."""
 
+LEVELS = 45
+"""Weights in a page are whole numbers from -45 to 45, each a letter: less to load than base64."""
+
 MOST_WORDS = 60
 """Words at which a story is cut; the longest of the grammar's has 58."""
 
@@ -65,7 +68,7 @@ def finish_story(
 ) -> Playable:
     """Show the beginning of a story, and the chances of the next word by the model of stories.
 
-    The model, in eight bits a weight, is part of the output. The reader clicks a next word, takes
+    The model, its weights rounded, is part of the output. The reader clicks a next word, takes
     the likeliest one or draws one, and may let the model finish.
 
     Args:
@@ -105,7 +108,7 @@ def writing_clock(*, caption: str = "") -> Playable:
 
 
 def _model() -> dict[str, Any]:
-    """Return the model for a script: its words, its shape, and its weights in eight bits."""
+    """Return the model for a script: its words, its shape, and its weights, rounded."""
     from bookkit.playables.weights import quantize
 
     model, vocab = story_model()
@@ -113,9 +116,10 @@ def _model() -> dict[str, Any]:
 
     def packed(weight: Tensor) -> dict[str, Any]:
         if weight.ndim < 2:
-            return _numbers(weight, "float32")
-        levels, scale = quantize(weight)
-        return _numbers(levels, "int8") | {"scale": _numbers(scale, "float32")}
+            return _floats(weight)
+        levels, scale = quantize(weight, LEVELS)
+        letters = "".join(chr(ord("P") + level) for level in levels.flatten().tolist())
+        return {"shape": list(weight.shape), "letters": letters, "scale": _floats(scale)}
 
     return {
         "words": list(vocab.tokens),
@@ -126,6 +130,6 @@ def _model() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _numbers(tensor: Tensor, bits: str) -> dict[str, Any]:
+def _floats(tensor: Tensor) -> dict[str, Any]:
     stored = base64.b64encode(tensor.numpy().tobytes()).decode("ascii")
-    return {"shape": list(tensor.shape), "bits": bits, "base64": stored}
+    return {"shape": list(tensor.shape), "bits": "float32", "base64": stored}

@@ -35,17 +35,17 @@ export function softmax(scores, allowed = scores.map(() => true)) {
 }
 
 /* Turn every array that Python has packed, {shape, bits, base64}, into lists of lists; whole numbers of
-   eight bits have a scale a row. */
+   eight bits have a scale a row, and small ones may be letters, {shape, letters}: zero is "P". */
 const BITS = { float64: Float64Array, float32: Float32Array, int8: Int8Array };
 
 export function unpack(data) {
   if (Array.isArray(data)) return data.map(unpack);
   if (data === null || typeof data !== "object") return data;
-  if (!("base64" in data && "shape" in data)) {
+  if (!("shape" in data && ("base64" in data || "letters" in data))) {
     return Object.fromEntries(Object.entries(data).map(([name, part]) => [name, unpack(part)]));
   }
-  const bytes = Uint8Array.from(atob(data.base64), (letter) => letter.charCodeAt(0));
-  const values = new BITS[data.bits](bytes.buffer);
+  const codes = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const values = data.letters ? Array.from(codes(data.letters), (code) => code - 80) : new BITS[data.bits](codes(atob(data.base64)).buffer);
   const cut = (from, [length, ...inner]) => {
     if (length === undefined) return values[from];
     const size = inner.reduce((product, one) => product * one, 1);

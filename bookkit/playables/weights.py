@@ -30,8 +30,8 @@ _FLOATS = {16: torch.float16, 32: torch.float32}
 
 
 @contract(matrix="n e")
-def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """Round every row of a matrix to whole multiples, from -127 to 127, of a scale of its own.
+def quantize(matrix: Tensor, most: int = _LEVELS) -> tuple[Tensor, Tensor]:
+    """Round every row of a matrix to whole multiples, from -most to most, of a scale of its own.
 
     Of some scales the one is taken whose rounding has the least squared error: it is often a
     little smaller than the row's largest entry would need, which is then cut off.
@@ -45,8 +45,8 @@ def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """
     largest = matrix.abs().amax(-1)
     largest = torch.where(largest > 0, largest, 1.0)
-    scales = largest[:, None] * _SHARES / _LEVELS
-    levels = (matrix[:, None] / scales[..., None]).round().clamp(-_LEVELS, _LEVELS)
+    scales = largest[:, None] * _SHARES / most
+    levels = (matrix[:, None] / scales[..., None]).round().clamp(-most, most)
     error = (levels * scales[..., None] - matrix[:, None]).square().sum(-1)
     best = error.argmin(-1, keepdim=True)
     rows = torch.arange(len(matrix))

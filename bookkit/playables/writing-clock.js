@@ -2,7 +2,8 @@
 import { argmax, button, chart, h, label, levels, num, panel, range, scale, sum, table } from "./kit.js";
 import { chancesAfter, reader } from "./story-model.js";
 
-const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [520, 216, 64, 180, 14, 400];
+const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [540, 216, 104, 180, 14, 430];
+const ms = (value) => `${num(value, value < 1 ? 2 : value < 10 ? 1 : 0)} ms`;
 const WAYS = ["with a cache", "without"];
 
 export const lines = [2, 4];
@@ -51,14 +52,14 @@ export function view({ reads, timed, sums, most, each }, at, { count }) {
   ];
   return [
     chart(WIDE, HIGH, {},
-      levels([[0, "0"], [most, timed ? `${num(most, 0)} ms` : `${most} read`]], y, LEFT, RIGHT),
+      levels([[0, "0"], [most, timed ? ms(most) : `${most} words`]], y, LEFT, RIGHT),
       sums.map(curve),
       label((LEFT + RIGHT) / 2, HIGH - 8, `words written, ${count} in all`, "am-middle am-axis")),
-    table(["", ...WAYS], [["words read in all", ...reads], ["time for a word", ...each.map((value) => (timed ? `${num(value)} ms` : "\u2013"))]]),
+    table(["", ...WAYS], [["words read in all", ...reads], ["time for a word", ...each.map((value) => (timed ? ms(value) : "\u2013"))]]),
   ];
 }
 
 export function said({ reads, timed, each: [soon, late] }, at, { count }) {
   const counted = `To write ${count} words, the model reads ${reads[0]} words with a cache and ${reads[1]} without.`;
-  return timed ? `${counted} On this device, a word takes ${num(soon)} ms with it and ${num(late)} ms without.` : counted;
+  return timed ? `${counted} On this device, a word takes ${ms(soon)} with it and ${ms(late)} without.` : counted;
 }

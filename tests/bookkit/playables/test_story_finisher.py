@@ -9,7 +9,7 @@ import torch
 
 from bookkit.data.stories import stories, surprisals
 from bookkit.figures import finish_story, writing_clock
-from bookkit.playables.finishing import BEGINNINGS, story_model
+from bookkit.playables.finishing import BEGINNINGS, LEVELS, story_model
 from bookkit.playables.weights import quantize, restore
 from companion.data.texts import text_ids
 from companion.models.transformer import LanguageModel
@@ -21,7 +21,7 @@ WHOLE, VOCAB = story_model()
 @pytest.fixture(scope="module")
 def rounded() -> LanguageModel:
     model = LanguageModel(WHOLE.config)
-    weights = {name: one if one.ndim < 2 else restore(*quantize(one))
+    weights = {name: one if one.ndim < 2 else restore(*quantize(one, LEVELS))
                for name, one in WHOLE.state_dict().items()}  # fmt: skip
     model.load_state_dict(weights)
     return model.eval()
@@ -43,7 +43,7 @@ def test_the_module_computes_the_chances_of_the_package(rounded: LanguageModel) 
         assert shown["order"][0] == chances.argmax()
 
 
-def test_eight_bits_cost_less_than_a_hundredth_of_a_nat(rounded: LanguageModel) -> None:
+def test_rounded_weights_cost_less_than_a_hundredth_of_a_nat(rounded: LanguageModel) -> None:
     texts = stories(200, seed=9)
     assert {word for text in texts for word in text} <= set(VOCAB.tokens)
     with torch.no_grad():
