@@ -227,7 +227,7 @@ const changing = (data, at) => panel(at, "Change the attention, or compare",
 
 const counted = (data, { counts }) => counts.length > 0 && [
   h("p", { class: "am-translator-name" }, "Of 300 sentences that neither translator has read, these are right:"),
-  table(["English words", ...Object.values(SAYS)], counts.map(({ good, of }, band) => [
+  table(["Words", "With attention", "Without"], counts.map(({ good, of }, band) => [
     data.bands[band].join(" to "), ...good.map((one) => [h("span", { class: "am-translator-share", style: { "--share": of ? one / of : 0 } }), `${one} of ${of}`]),
   ]), { kind: "am-translator-counts" }),
 ];
