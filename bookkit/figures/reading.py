@@ -21,11 +21,11 @@ gap:0 1rem;align-items:baseline;padding:.15rem 0 .15rem 1.35rem}
 width:1.05rem;height:1.05rem;border:3px solid var(--line);border-radius:50%;\
 background:var(--am-paper,Canvas)}
 .am-map-core::before{background:var(--line)}
-.am-map-title{min-height:24px;font-weight:700}
+.am-map-title{min-height:24px;font-weight:700;font-size:.9375rem}
 .am-map-first{padding:0 .35em;border:1px solid var(--am-mark,#a87b0a);border-radius:2px;\
 white-space:nowrap;font-size:.875rem}
 .am-map-more{margin:.3rem 0 0 1.85rem!important}
-.am-map-more a{margin-right:1.2em;white-space:nowrap}
+.am-map-more a{display:inline-block;margin-right:1em}
 .am-map-unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .am-map .am-map-key{margin-top:.6rem}
 .am-map-key .am-map-stop{display:inline-block;padding:0 1rem 0 1.5rem}
@@ -58,7 +58,7 @@ class ReadingMap:
 
 def _part(part: Part) -> str:
     rows = "".join(_row(stop) for stop in part.stops if stop.question)
-    more = "".join(_link(stop) for stop in part.stops if not stop.question)
+    more = " ".join(_link(stop) for stop in part.stops if not stop.question)
     return (
         f'<li class="am-map-part"><p class="am-map-name">{escape(part.name)} '
         f'<span class="am-map-about">{escape(part.about)}</span></p>'

@@ -191,7 +191,7 @@ const canLoad = ({ files }) => files.with.base64 || typeof document === "undefin
 
 export const controls = (data, at) => panel(at, "Choose a sentence and write its translation",
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
-    data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words) })())),
+    data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
   at.sentences === 0 && (canLoad(data)
     ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
@@ -227,7 +227,7 @@ const changing = (data, at) => panel(at, "Change the attention, or compare",
 
 const counted = (data, { counts }) => counts.length > 0 && [
   h("p", { class: "am-translator-name" }, "Of 300 sentences that neither translator has read, these are right:"),
-  table(["English words", ...Object.values(SAYS)], counts.map(({ good, of }, band) => [
+  table(["Words", "With attention", "Without"], counts.map(({ good, of }, band) => [
     data.bands[band].join(" to "), ...good.map((one) => [h("span", { class: "am-translator-share", style: { "--share": of ? one / of : 0 } }), `${one} of ${of}`]),
   ]), { kind: "am-translator-counts" }),
 ];
