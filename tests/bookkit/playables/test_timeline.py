@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from bookkit.figures import attention_timeline, timeline_steps
@@ -56,7 +57,15 @@ def has_its_source(step: TimelineStep) -> None:
 def test_every_step_has_its_name_and_a_dot_for_everything_that_it_changed() -> None:
     made = attention_timeline()
     shown = ask(made, *({"thread": thread} for thread in range(len(KINDS) + 2)))
-    chosen = [lambda s: s.key in MAIN, *(lambda s, k=kind: k in s.kinds for kind in KINDS), bool]
+    chosen: list[Callable[[TimelineStep], object]] = [
+        lambda step: step.key in MAIN,
+        *(lambda step, kind=kind: kind in step.kinds for kind in KINDS),
+        bool,
+    ]
+        lambda s: s.key in MAIN,
+        *(lambda s, k=kind: k in s.kinds for kind in KINDS),
+        bool,
+    ]
     for rows, wanted in zip(shown, chosen, strict=True):
         places = [place for place, step in enumerate(STEPS) if wanted(step)]
         assert [row["place"] for row in rows] == places
