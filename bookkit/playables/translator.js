@@ -193,9 +193,9 @@ export const controls = (data, at) => panel(at, "Choose a sentence and write its
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
-  at.sentences === 0 && (canLoad(data)
+  canLoad(data)
     ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
-    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True).")));
+    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
 
 function choosing(data, at) {
   const offers = candidates(at.text, data.vocabulary, found(data.files.followers));
