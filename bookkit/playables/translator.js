@@ -8,7 +8,6 @@ import { cutLargest, readTranslator, swapLargest, translate } from "./seq2seq.js
 /* Milliseconds between two words; words offered while the reader types; words a sentence may have. */
 const [PAUSE, OFFERED, LONGEST] = [400, 8, 40];
 const SAYS = { with: "With attention", without: "Without attention" };
-const NAMES = Object.keys(SAYS);
 
 export const lines = [2, 5];
 
@@ -164,7 +163,7 @@ async function compare({ compare: before }, event, { data, set }) {
 
 /* Count how many sentences of each length both get right, one at a time, so that the page can go on. */
 async function count(begun, event, { data, set }) {
-  const models = NAMES.map((name) => found(data.files[name]));
+  const models = Object.keys(SAYS).map((name) => found(data.files[name]));
   const turn = begun.turn + 1;
   const counts = data.bands.map(() => ({ good: [0, 0], of: 0 }));
   set({ turn, counts, note: "" }, true);
@@ -193,9 +192,9 @@ export const controls = (data, at) => panel(at, "Choose a sentence and write its
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
-  at.sentences === 0 && (canLoad(data)
+  canLoad(data)
     ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
-    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True).")));
+    : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
 
 function choosing(data, at) {
   const offers = candidates(at.text, data.vocabulary, found(data.files.followers));
