@@ -7,7 +7,6 @@ tests a copy that is not quantized.
 
 import argparse
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from statistics import fmean
 
@@ -21,8 +20,8 @@ from companion.data.vocabulary import Vocabulary
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.training import TrainingConfig
 from experiments.engine.descent import train_new
-from experiments.engine.record import processor, versions
 from experiments.language_model.study import TASK, corpus
+from experiments.tools.stamp import current_run
 
 UNROUNDED = Path("tests/bookkit/playables/story-model-16-bit.safetensors")
 TRAINING = TrainingConfig(steps=2000, learning_rate=0.01, warmup_steps=50, seed=1)
@@ -70,9 +69,7 @@ def main() -> None:
         "stories": {"train": TASK.train, "seed": TASK.train_seed},
         "loss": round(loss, 4),
         "entropy": round(fmean(nats for text in test for nats in surprisals(text)), 4),
-        "date": date.today().isoformat(),
-        "processor": processor(),
-        "versions": versions(),
+        **current_run(),
     }
     MODEL.parent.mkdir(exist_ok=True)
     save_language_model(model, vocab, MODEL, about=about)
