@@ -11,7 +11,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,10 @@ from bookkit.playables.weights import save_translator
 from companion.data.pairs import Pair
 from companion.translation import Translator
 from experiments.engine.code import TRANSLATORS, hashes
-from experiments.engine.record import processor, replace_file, versions
+from experiments.engine.record import replace_file
 from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
 from experiments.engine.translators import Corpus, Kind, fit
+from experiments.tools.stamp import current_run
 
 SEED = REPORT_SEEDS[0]
 KINDS: dict[str, Kind] = {"with": "additive", "without": "none"}
@@ -115,9 +115,7 @@ def _origin(kind: Kind, corpus: Corpus) -> dict[str, Any]:
         "task": asdict(LIVE_TASK),
         "code": _digest(hashes(TRANSLATORS).values()),
         "data": digest_of_pairs(corpus.train),
-        "date": date.today().isoformat(),
-        "processor": processor(),
-        "versions": versions(),
+        **current_run(),
     }
 
 

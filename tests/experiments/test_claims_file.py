@@ -84,11 +84,7 @@ def test_a_fault_is_named(tmp_path: Path) -> None:
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
         ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
         ("ratio(dot/1-5, none/1-5)", "trainings(dot/1-5 over 8)", "helps: got trainings"),
-        (
-            "ratio(",
-            "rati(",
-            "helps, number: got rati, wanted one of .* trainings, lost",
-        ),
+        ("ratio(", "rati(", "helps, number: got rati, wanted one of .* trainings, lost"),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
         ('"{size} fewer"', "fewer", "falls, number: got 'fewer', wanted"),

@@ -113,9 +113,8 @@ class Layer(nn.Module):
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
-                self.feed_forward_norm = optional_norm(
-                    embed_dim, spec.pre_norm
-                )
+                norm = optional_norm(embed_dim, spec.pre_norm)
+                self.feed_forward_norm = norm
             behind = spec.feed_forward_post_norm or spec.post_norm
             self.feed_forward_post_norm = optional_norm(embed_dim, behind)
         self.mixer_gate = self.feed_forward_gate = None

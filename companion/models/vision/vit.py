@@ -91,9 +91,8 @@ def to_patches(images: Tensor, size: int) -> Tensor:
         raise ValueError(
             f"images: got shape {tuple(images.shape)}, wanted {wanted}"
         )
-    cut = images.reshape(
-        b, channels, height // size, size, width // size, size
-    )
+    rows, columns = height // size, width // size
+    cut = images.reshape(b, channels, rows, size, columns, size)
     return cut.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 

@@ -4,25 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
-from companion.models.atlas.families import (
-    balanced,
-    blocks,
-    compressed,
-    dense,
-    early,
-    falcon,
-    gated,
-    gemma,
-    hybrid,
-    kimi,
-    latent,
-    liquid,
-    mamba,
-    recurrent,
-    sparse,
-)
 from companion.models.atlas.families.family import (
     Family,
     Tensors,
@@ -33,15 +17,12 @@ from companion.models.atlas.model import DecoderModel
 from companion.models.atlas.specs import ModelSpec
 from companion.models.options import Options
 
-_ROOMS = (
-    early, dense, gemma, sparse, balanced, gated, hybrid, liquid, mamba, falcon, recurrent, latent,
-    kimi, blocks, compressed,
-)  # fmt: skip
+_ROOMS = "early dense sparse balanced gated hybrid mamba latent"
 
 FAMILIES: Mapping[str, Family] = {
     name: replace(family, older=OLDER.get(name, {}))
-    for room in _ROOMS
-    for name, family in room.FAMILIES.items()
+    for room in _ROOMS.split()
+    for name, family in import_module(f"{__name__}.{room}").FAMILIES.items()
 }
 """By model_type, as config.json names it."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from companion.models.atlas.families.family import Family
+from companion.models.atlas.families.family import Family, Names
 from companion.models.atlas.families.shared import (
+    ATTENTION,
     LLAMA,
     SANDWICH,
     attention_of,
@@ -11,13 +12,16 @@ from companion.models.atlas.families.shared import (
     balanced_experts_of,
     behind_dense,
     expert_names,
+    feed_forward_of,
+    halves,
     kinds,
     mixed_model,
     norm_of,
     sparse_layers,
     turned_in_windows,
 )
-from companion.models.atlas.specs import ModelSpec
+from companion.models.atlas.mixers.block_indexed import BlockIndexedSpec
+from companion.models.atlas.specs import MixerSpec, ModelSpec
 from companion.models.options import Options
 
 
@@ -77,8 +81,51 @@ def _mimo_v2(options: Options) -> ModelSpec:
     return mixed_model(options, mixers, experts, sparse_layers(options))
 
 
+def _minimax_m3(options: Options) -> ModelSpec:
+    """Return MiniMax M3, some of whose layers choose blocks, and whose products are bounded."""
+    norm = norm_of(options, gain="one_plus_weight")
+    attention = attention_of(options, qk_norm=norm)
+    blocks = BlockIndexedSpec(
+        attention, options["index_head_dim"], options["index_block_size"],
+        options["index_topk_blocks"], options["index_local_blocks"], norm,
+    )  # fmt: skip
+    chosen = [kind == "minimax_m3_sparse" for kind in kinds(options)]
+    mixers: list[MixerSpec] = [blocks if one else attention for one in chosen]
+    bounded = {
+        "activation": "gelu_quick",
+        "limit": options["swiglu_limit"],
+        "shifted": True,
+    }
+    experts = balanced_experts_of(
+        options, hidden_dim=options["intermediate_size"], shared_alike=True,
+        shared_dim=options["shared_intermediate_size"], **bounded,
+    )  # fmt: skip
+    return mixed_model(
+        options, mixers, experts, sparse_layers(options), norm=norm,
+        dense=feed_forward_of(options, width=options["dense_intermediate_size"], **bounded),
+    )  # fmt: skip
+
+
 _BALANCED = {**LLAMA, **expert_names()}
 _BESIDE = {**LLAMA, **expert_names(correction="e_score_correction_bias")}
+_BLOCKS: Names = {
+    **LLAMA,
+    **expert_names(correction="gate.e_score_correction_bias"),
+    **{
+        name.replace(".mixer.", ".mixer.attention."): theirs
+        for name, theirs in ATTENTION.items()
+    },
+    **{
+        f"layers.*.mixer.index_{part}_{kind}": f"model.layers.*.self_attn.indexer.{part[0]}_{kind}"
+        for part in ("query", "key")
+        for kind in ("proj", "norm")
+    },
+    **halves("model.layers.*.mlp.gate_up_proj"),
+    **halves(
+        "model.layers.*.mlp.shared_experts.gate_up_proj",
+        "layers.*.feed_forward.shared",
+    ),
+}
 
 FAMILIES = {
     "minimax_m2": Family(_minimax_m2, _BESIDE),
@@ -89,4 +136,5 @@ FAMILIES = {
     "exaone_moe": Family(_exaone_moe, _BALANCED),
     "kolibri1": Family(_kolibri1, {**_BALANCED, **SANDWICH}),
     "mimo_v2_flash": Family(_mimo_v2, _BALANCED),
+    "minimax_m3_vl_text": Family(_minimax_m3, _BLOCKS),
 }

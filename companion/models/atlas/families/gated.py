@@ -65,9 +65,8 @@ def _step3p7(options: Options) -> ModelSpec:
         raise ValueError(
             f"swiglu_limits: {options.path} has some, wanted none"
         )
-    layers_have = {
-        int(key): value for key, value in options["per_layer_config"].items()
-    }
+    own = options["per_layer_config"].items()
+    layers_have = {int(number): fields for number, fields in own}
     norm = norm_of(options, gain="one_plus_weight")
     mixers = [
         attention_of(
