@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def cross_entropy(
+def mean_cross_entropy(
     logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0
 ) -> Tensor:
     """Average the cross-entropy, in nats, in float32 at least.
@@ -19,7 +19,7 @@ def cross_entropy(
         targets: (n,) ids of what came.
         label_smoothing: probability that is spread over all words.
 
-    >>> cross_entropy(torch.zeros(2, 8, dtype=torch.bfloat16), torch.tensor([3, 5]))
+    >>> mean_cross_entropy(torch.zeros(2, 8, dtype=torch.bfloat16), torch.tensor([3, 5]))
     tensor(2.0794)
     """
     wide = logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -12,7 +12,7 @@ from companion.contracts import contract
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
 from companion.models._checks import check_batch, check_targets
-from companion.models.losses import cross_entropy
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import (
@@ -178,7 +178,9 @@ class Transformer(nn.Module):
             self(batch)[batch.target_mask],
             batch.target_out[batch.target_mask],
         )
-        return cross_entropy(logits, targets, label_smoothing=label_smoothing)
+        return mean_cross_entropy(
+            logits, targets, label_smoothing=label_smoothing
+        )
 
     @torch.no_grad()
     @contract()

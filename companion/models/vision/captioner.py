@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.layers import AdditiveAttention
 from companion.models._checks import check_rows, check_targets
-from companion.models.losses import cross_entropy
+from companion.models.losses import mean_cross_entropy
 from companion.positions import sinusoidal_encoding
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class Captioner(nn.Module):
         """
         check_targets(batch)
         logits = self(batch.images, batch.target_in).logits
-        return cross_entropy(
+        return mean_cross_entropy(
             logits[batch.target_mask], batch.target_out[batch.target_mask]
         )
 

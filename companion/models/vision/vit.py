@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
-from companion.models.losses import cross_entropy
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.encoder import Encoder
 
@@ -164,4 +164,4 @@ class VisionTransformer(nn.Module):
         Args:
             batch: pictures and labels.
         """
-        return cross_entropy(self(batch.images).logits, batch.labels)
+        return mean_cross_entropy(self(batch.images).logits, batch.labels)
