@@ -25,6 +25,7 @@ EXTENSIONS = Path(__file__).parents[1]
 MODULES = EXTENSIONS / "node_modules"
 
 _CLOSING = ",.;:!?)]’”%-–"
+_SHORT = 40
 _logger = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline)\}")
 
@@ -92,7 +93,8 @@ class PunctuationBeside(SphinxPostTransform):
     def run(self, **_options: object) -> None:
         for formula in list(self.document.findall(nodes.math)):
             after = formula.next_node(descend=False, siblings=True)
-            if isinstance(after, nodes.Text) and after[:1] in _CLOSING:
+            short = len(formula.astext()) < _SHORT  # or it may not fit a line of a phone
+            if short and isinstance(after, nodes.Text) and after[:1] in _CLOSING:
                 rest = after.lstrip(_CLOSING)
                 kept = nodes.Text(after[: len(after) - len(rest)])
                 parent, place = formula.parent, formula.parent.index(formula)
