@@ -6,8 +6,9 @@ from functools import partial
 from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import on
 from experiments.first_mark.study import STUDY as FIRST_MARK
-from experiments.first_mark.study import TASK, TRIALS, arms, fixed, smoke
+from experiments.first_mark.study import TRIALS, arms, fixed, smoke
 from experiments.first_mark.study import reported as settings
+from experiments.positions.study import TASK
 
 reported = partial(settings, "alibi_mark", "alibi")
 
