@@ -217,7 +217,9 @@ class MeasuredBox:
             sure.append(_SEEDS_ALONE)
         if claim.wants_answers:
             sure.append(_WANTS_ANSWERS)
-        sure += [f"{name} is close to its {limit}" for name, limit in claim.near.items()]
+        sides = claim.finding.sides if claim.finding else {}
+        names = {key: f"“{label}”" for label, key in sides.items()}
+        sure += [f"{names.get(key, key)} is close to its {end}" for key, end in claim.near.items()]
         ran = [
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),

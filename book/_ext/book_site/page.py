@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
 from book_site.running import with_ways_to_run
-from bookkit.figures.reading import ReadingMap
+from bookkit.reading_map import ReadingMap
 
 EVIDENCE = "_evidence"
 """How the name of a page ends that says how we know what a lesson says."""
@@ -150,7 +150,8 @@ def _correct(
         source = Path(app.env.doc2path(page))
         if source.suffix == ".ipynb":
             path = f"{Path(app.srcdir).name}/{page}.ipynb"
-            body = with_ways_to_run(body, path, app.config.book_repository)
+            repository = app.config.html_theme_options["repository_url"]
+            body = with_ways_to_run(body, path, repository, _launches(context))
             body += _foot(source)
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}
@@ -168,6 +169,16 @@ def _correct(
     context["generate_toctree_html"] = lambda *given, **named: str(tree(*given, **named)).replace(
         "<summary>", '<summary aria-label="Pages below">'
     )
+
+
+def _launches(context: dict[str, Any]) -> dict[str, str]:
+    """Return the addresses behind the theme's rocket, by the names of the services."""
+    return {
+        button["text"]: button["url"]
+        for group in context["header_buttons"]
+        if group.get("label") == "launch-buttons"
+        for button in group["buttons"]
+    }
 
 
 def _lesson(app: Sphinx, page: str, other: str | None, way: str) -> dict[str, str] | None:
