@@ -44,7 +44,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     ordered, tokens = logits.sort(dim=-1, descending=True, stable=True)
     wide = ordered.to(torch.promote_types(logits.dtype, torch.float32))
     finite = wide.clamp(max=torch.finfo(wide.dtype).max)
-    # Of the tokens that are more probable; p is reached where rounding alone keeps the sum below.
+    # What the more probable tokens add up to. A sum that misses p by rounding alone has reached it.
     before = finite.softmax(-1).cumsum(-1).roll(1, -1)
     before[..., 0] = 0
     kept = ordered.where(before < p * (1 - 1e-6), -math.inf)

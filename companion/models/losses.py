@@ -12,7 +12,8 @@ def mean_cross_entropy(
 ) -> Tensor:
     """Average the cross-entropy, in nats, in float32 at least.
 
-    A mean over thousands of words has no room in sixteen bits, whatever the model computes in.
+    Sixteen bits have too few digits for a mean over thousands of words, so logits in half precision
+    are widened first.
 
     Args:
         logits: (n, vocabulary).

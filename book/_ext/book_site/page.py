@@ -19,7 +19,7 @@ from book_site.running import with_ways_to_run
 from bookkit.reading_map import ReadingMap
 
 EVIDENCE = "_evidence"
-"""How the name of a page ends that says how we know what a lesson says."""
+"""How the names of evidence pages end."""
 
 _MAP = re.compile(r'<nav class="am-map".*?</nav>', re.DOTALL)
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
@@ -182,7 +182,7 @@ def _launches(context: dict[str, Any]) -> dict[str, str]:
 
 
 def _lesson(app: Sphinx, page: str, other: str | None, way: str) -> dict[str, str] | None:
-    """Return the first page that way which is no evidence: that is a side door of its lesson."""
+    """Return the nearest page in that direction that is not an evidence page."""
     while other is not None and other.endswith(EVIDENCE):
         other = app.builder.relations[other][1 if way == "prev" else 2]
     if other is None:

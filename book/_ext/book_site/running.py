@@ -1,4 +1,4 @@
-"""How to run a page: a button above its exercises, or at its end, with every way that there is."""
+"""How to run a page: a box above its exercises, or at its end, lists all the ways to do it."""
 
 import html
 import re
