@@ -1,11 +1,11 @@
 /* The history of attention as a line of steps: each has its name, and a dot for everything that it changed. */
 import { capital, choice, h, hint, panel, unseen } from "./kit.js";
 
-export const start = () => ({ thread: 0, open: -1 });
+export const start = () => ({ thread: 0, open: [] });
 export const lines = [2, 3];
 
 export const controls = ({ kinds, steps }, at) => panel(at, "Choose which steps are shown",
-  choice("thread", "Show", ["the main line", ...kinds.map(([kind]) => kind), `all ${steps.length}`], { then: { open: -1 }, grows: true }),
+  choice("thread", "Show", ["the main line", ...kinds.map(([kind]) => kind), `all ${steps.length}`], { then: { open: [] }, grows: true }),
   hint("Press a name to read what the step kept and what it changed."));
 
 /* The steps that are shown, each with its year and with the kinds that it changed. */
@@ -28,10 +28,10 @@ export function view(shown, { thread, open }, { kinds, steps }) {
       h("span", { class: "am-timeline-year" }, at > 0 && shown[at - 1].year === year ? unseen(year) : year),
       lanes(changed.map((on, lane) => h("span", { class: ["am-timeline-lane", on && "am-on", lane === thread - 1 && "am-here"] }))),
       h("button", {
-        type: "button", class: "am-timeline-step", "data-cell": `${at} 0`, "aria-expanded": open === place,
-        onclick: () => ({ open: open === place ? -1 : place }),
+        type: "button", class: "am-timeline-step", "data-cell": `${at} 0`, "aria-expanded": open.includes(place),
+        onclick: () => ({ open: open.includes(place) ? open.filter((other) => other !== place) : [...open, place] }),
       }, name, h("span", { class: "am-timeline-by" }, ` ${by}`), unseen(`, changed ${own.join(" and ")}`)),
-      open === place && words(steps[place]));
+      open.includes(place) && words(steps[place]));
   };
   return [h("div", { class: "am-timeline-row am-timeline-heads", "aria-hidden": "true" }, h("span"), lanes(kinds.map(([kind]) => h("span", {}, kind)))),
     h("ol", { class: "am-timeline-rows am-rove", rove: true, "data-grows": true }, shown.map(row))];

@@ -105,7 +105,7 @@ def attention_timeline(*, caption: str = "") -> Playable:
     """Show the history of attention as a line of steps, of which the reader picks a thread.
 
     It begins with the steps of `MAIN`. Buttons show instead what changed the score, the position,
-    the memory or the cost, or every step; the name of a step opens what it kept, what it changed,
+    the memory or the cost, or every step; the names of steps open what each kept, what it changed,
     and where its source says so. `timeline_list` has all this as text.
 
     >>> attention_timeline()
