@@ -49,6 +49,7 @@ _OF_CLAIMS: dict[str, Kinds] = {
     **_OPTIONAL, "wants_answers": (bool,), "near": (dict,), "quoted": (str,),
 }  # fmt: skip
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
+_OF_FINDINGS: dict[str, Kinds] = {"sides": (dict,), "axis": (str,), "predicted": (str,)}
 
 
 RECORD = "record.json"
@@ -122,6 +123,10 @@ def read_study(record: Any, *, name: str) -> Study:
         key: _claim(entry, f"{where}, claims, {key}", len(seeds))
         for key, entry in record["claims"].items()
     }
+    for key, entry in claims.items():
+        sides = entry.finding.sides if entry.finding else {}
+        unknown = [name for name in sides.values() if name not in measures]
+        _check(not unknown, f"{where}, claims, {key}, sides", unknown, "measures of the study")
     entries = {**record, "seeds": tuple(seeds), "measures": measures, "claims": claims}
     for key, entry in entries.items():
         entries[key] = MappingProxyType(entry) if isinstance(entry, dict) else entry
@@ -143,7 +148,7 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
 
 
 def _finding(entry: Any, where: str) -> Finding:
-    _check_entries(entry, where, _FINDING)
+    _check_entries(entry, where, _FINDING, _OF_FINDINGS)
     try:
         return Finding(**entry)
     except ValueError as error:

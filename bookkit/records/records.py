@@ -173,12 +173,19 @@ class Finding:
         fails: what was found if the claim does not hold: a true sentence of its own.
         undecided: what can be said if the runs do not decide.
         number: the number as a reader pictures it, such as "{} in 100 words"; "" writes its unit.
+        sides: the measures that are compared, by what a reader calls them; none by default.
+        axis: what the sides are numbers of, such as "right answers, %"; "" writes their unit.
+        predicted: what follows "We had predicted", such as "a gap of more than 5"; "" quotes the
+            claim.
     """
 
     holds: str
     fails: str
     undecided: str
     number: str = ""
+    sides: Mapping[str, str] = field(default_factory=dict)
+    axis: str = ""
+    predicted: str = ""
 
     def __post_init__(self) -> None:
         for name in ("holds", "fails", "undecided"):
@@ -244,6 +251,11 @@ class Claim(Measure):
         """
         decided = verdict_of(self.interval, self.side, self.threshold)
         return "no verdict" if self.timed else decided
+
+    @property
+    def counts_trainings(self) -> bool:
+        """Whether each run is a training that did what is asked, as 100, or did not, as 0."""
+        return self.own_items == 1
 
     @property
     def claimed(self) -> str:

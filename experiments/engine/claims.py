@@ -63,7 +63,9 @@ def trainings(runs: Runs, condition: str) -> list[float]:
 
 
 def asker(kind_of: KindOf) -> Callable[[str], str]:
-    """Return what says how the items of a measure are called: by default as its last part.
+    """Return a function that names the test items of a measure.
+
+    Its kind may give them a name; otherwise they have the last part of the measure's.
 
     >>> from experiments.engine.kinds import share
     >>> asker(lambda name: share(9))("dot/exact_match/test")
@@ -75,7 +77,10 @@ def asker(kind_of: KindOf) -> Callable[[str], str]:
 def worded(entry: Entry, finding: Finding | None) -> Entry:
     """Return an entry of a record with its finding, or without one."""
     entry = {key: value for key, value in entry.items() if key != "finding"}
-    return entry if finding is None else {**entry, "finding": asdict(finding)}
+    if finding is None:
+        return entry
+    said = {name: text for name, text in asdict(finding).items() if text or name == "number"}
+    return {**entry, "finding": said}
 
 
 @dataclass(frozen=True)

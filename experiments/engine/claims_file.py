@@ -16,6 +16,11 @@
         fails: As sentences grow from 5 words to 30, attention loses more of them.
         undecided: We cannot tell whether attention loses fewer sentences as they grow.
         pictured: "{size} fewer of 100 sentences are lost"
+        sides:                   # what a reader compares, where the number is a comparison
+          without attention: none/lost
+          with attention: dot/lost
+        axis: lost sentences, %  # the unit of the sides, unless it is left out
+        predicted: that attention loses fewer   # after "We had predicted"; may be left out
 
 A number is a measure, a function of measures, or the difference of two of them, with spaces around
 the sign. `ratio(a, b)` and `distance(a, b)` are known; a function of `study.py` takes the runs, and
@@ -45,7 +50,7 @@ _SHARED: dict[str, tuple[type, ...]] = {
 _FINDING = ("holds", "fails", "undecided")
 _CLAIM = {
     "says": _TEXT, "number": _TEXT, **_SHARED, **dict.fromkeys(_FINDING, _TEXT), "pictured": _TEXT,
-    "quoted": _TEXT,
+    "quoted": _TEXT, "sides": (dict,), "axis": _TEXT, "predicted": _TEXT,
 }  # fmt: skip
 _NEEDED = ("says", "number", "origin", "planned", *_FINDING)
 _CALL = re.compile(r"(\w+)\((.*)\)")
@@ -65,7 +70,8 @@ def read_claims(study: str, *functions: Function) -> dict[str, Claim]:
     where = f"claims of {Path(study).parent.name}"
     file = _mapping(yaml.load(text, _Loader), where, {"every_claim": (dict,), "claims": (dict,)})
     shared = _mapping(file.get("every_claim", {}), f"{where}, every_claim", _SHARED)
-    known = {function.__name__: function for function in (ratio, distance, trainings, *functions)}
+    every: tuple[Function, ...] = (ratio, distance, trainings, *functions)
+    known = {function.__name__: function for function in every}
     return {
         name: _claim(_mapping(entry, f"{where}, {name}", _CLAIM), shared, f"{where}, {name}", known)
         for name, entry in file.get("claims", {}).items()
@@ -99,7 +105,13 @@ def _claim(
             below=entry.get("below"),
             bounds=cast(Bounds, tuple(entry["bounds"])) if "bounds" in entry else None,
             counts=counts,
-            finding=Finding(**{n: entry[n] for n in _FINDING}, number=entry.get("pictured", "")),
+            finding=Finding(
+                **{name: entry[name] for name in _FINDING},
+                number=entry.get("pictured", ""),
+                sides=entry.get("sides", {}),
+                axis=entry.get("axis", ""),
+                predicted=entry.get("predicted", ""),
+            ),
             history=History(
                 origin=cast(Origin, origin),
                 sort=cast(Sort, sort),

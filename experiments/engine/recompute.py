@@ -106,6 +106,7 @@ def main(words: Sequence[str]) -> None:
     for name in options.studies or recorded_studies(STUDIES):
         path = STUDIES / name / RECORD
         if not options.check:
-            rewrite(path)
+            for one in (path, *path.parent.glob("machines/*.json")):  # of other machines, too
+                rewrite(one)
         elif said := other_code(json.loads(path.read_text(encoding="utf8"))):
             print(said)

@@ -226,7 +226,7 @@ def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
         f"{arms}/determiner_counts/*": number("words", 0),
         f"{arms}/parameters": exact("weights"),
         f"{arms}loss*": number("nats", 0),
-        f"{arms}update_cost*": number("× no attention", 0),
+        f"{arms}update_cost*": number("× no attention", 0, timed=True),
     }
 
 
