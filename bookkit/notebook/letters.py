@@ -123,16 +123,10 @@ def letter_config(
     128
     """
     return TransformerConfig(
-        vocab_size=task.letters + 1,
-        embed_dim=width,
-        num_heads=heads,
-        hidden_dim=2 * width,
-        positions=positions,
-        max_len=task.lengths[-1],
-        relative_buckets=buckets,
-        relative_max_distance=task.length * 3 // 4,
-        dropout_p=0.0,
-    )
+        vocab_size=task.letters + 1, embed_dim=width, num_heads=heads, hidden_dim=2 * width,
+        positions=positions, max_len=task.lengths[-1], relative_buckets=buckets,
+        relative_max_distance=task.length * 3 // 4, dropout_p=0.0,
+    )  # fmt: skip
 
 
 def train_letters(

@@ -101,15 +101,10 @@ def small_translator(
     torch.manual_seed(task.seed)
     made = model(
         Seq2SeqConfig(
-            len(task.english),
-            len(task.spanish),
-            setting["embed_dim"],
-            setting["hidden_dim"],
-            attention=setting["attention"],
-            query=setting["query"],
-            dropout_p=setting["dropout_p"],
+            len(task.english), len(task.spanish), setting["embed_dim"], setting["hidden_dim"],
+            attention=setting["attention"], query=setting["query"], dropout_p=setting["dropout_p"],
         )
-    )
+    )  # fmt: skip
     batches = PooledBatches(
         task.training, task.english, task.spanish, batch_size=setting["batch_size"], seed=task.seed
     )

@@ -84,13 +84,9 @@ class Writing:
     def config(self) -> TransformerConfig:
         """The model's shape."""
         return TransformerConfig(
-            self.vocab_size,
-            embed_dim=self.embed_dim,
-            num_heads=self.num_heads,
-            num_layers=self.num_layers,
-            positions="rotary",
-            dropout_p=0.0,
-        )
+            self.vocab_size, embed_dim=self.embed_dim, num_heads=self.num_heads,
+            num_layers=self.num_layers, positions="rotary", dropout_p=0.0,
+        )  # fmt: skip
 
 
 GROWTH = Growth()

@@ -245,14 +245,9 @@ def searched(
     """Let an adversary choose the weights; return how far it gets from the model's own."""
     counts = torch.ones(own.shape[:-1], dtype=torch.bool) if counts is None else counts
     chosen = adversarial_weights(
-        read,
-        own,
-        mask,
-        bound=tests.bound,
-        steps=tests.steps,
-        starts=tests.starts,
+        read, own, mask, bound=tests.bound, steps=tests.steps, starts=tests.starts,
         generator=Generator().manual_seed(seed),
-    )
+    )  # fmt: skip
     return {
         "adversary/divergence": float(jensen_shannon(chosen, own)[counts].mean()),
         "adversary/other_top": percent((top_places(chosen) != top_places(own))[counts]),

@@ -126,14 +126,9 @@ class Trained:
 def begin(setting: Setting, vocab: Vocabulary, seed: int) -> Model:
     """Draw a model; all kinds differ in copying and in their vocabularies alone."""
     config = Seq2SeqConfig(
-        len(vocab),
-        len(vocab),
-        embed_dim=setting.embed_dim,
-        hidden_dim=setting.hidden_dim,
-        attention="general",
-        query="present",
-        dropout_p=0.0,
-    )
+        len(vocab), len(vocab), embed_dim=setting.embed_dim, hidden_dim=setting.hidden_dim,
+        attention="general", query="present", dropout_p=0.0,
+    )  # fmt: skip
     torch.manual_seed(seed)
     return PointerGenerator(config) if setting.kind == "pointer" else Seq2Seq(config)
 
