@@ -31,17 +31,11 @@ _STYLE = (
 
 @dataclass(frozen=True, repr=False)
 class Beside:
-    """Wrong code beside right code, as HTML or as text.
+    """Wrong code beside right code, as HTML or as text."""
 
-    Attributes:
-        wrong: the code to mend.
-        right: the code that mends it.
-        titles: what stands above each of them.
-    """
-
-    wrong: str
-    right: str
-    titles: tuple[str, str]
+    wrong: str  # the code to mend
+    right: str  # the code that mends it
+    titles: tuple[str, str]  # what stands above each of them
 
     @property
     def changed(self) -> tuple[set[int], set[int]]:

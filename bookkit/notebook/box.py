@@ -56,15 +56,10 @@ border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 
 @dataclass(frozen=True, repr=False)
 class MeasuredBox:
-    """A finding with its evidence, as HTML, LaTeX or text.
+    """A finding with its evidence, as HTML, LaTeX or text."""
 
-    Attributes:
-        study: where it was measured.
-        claim: what was claimed, and the number.
-    """
-
-    study: Study
-    claim: Claim
+    study: Study  # where it was measured
+    claim: Claim  # what was claimed, and the number
 
     @property
     def verdict(self) -> str:

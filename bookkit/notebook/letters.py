@@ -29,22 +29,14 @@ class Letters:
 
     Training draws a length for every batch, from half of `length` to all of it. The longest test
     is `stretch` times as long, and asks in the last quarter of the positions.
-
-    Attributes:
-        letters: how many different ones there are; they are numbers from 0.
-        back: how many positions back the answer stands.
-        length: of the longest row in training.
-        stretch: how many times as long the longest test is.
-        batch_size: rows of a batch.
-        test_size: rows of a test.
     """
 
-    letters: int = 8
-    back: int = 3
-    length: int = 32
-    stretch: int = 4
-    batch_size: int = 16
-    test_size: int = 100
+    letters: int = 8  # how many different ones there are; they are numbers from 0
+    back: int = 3  # how many positions back the answer stands
+    length: int = 32  # of the longest row in training
+    stretch: int = 4  # how many times as long the longest test is
+    batch_size: int = 16  # rows of a batch
+    test_size: int = 100  # rows of a test
 
     @property
     def lengths(self) -> tuple[int, int, int, int]:

@@ -25,21 +25,14 @@ _STUDY = "live"
 
 @dataclass(frozen=True)
 class SmallTask:
-    """What the small translators learn from, and what they are tested on.
+    """What the small translators learn from, and what they are tested on."""
 
-    Attributes:
-        seed: decides the training pairs, first weights and order of batches.
-        training: pairs to learn from; no test sentence is among them.
-        tests: pairs by the name of the test: "test", "held_out", and by length, as "11-14".
-        english: the vocabulary of the source.
-        spanish: the vocabulary of the target.
-    """
-
-    seed: int
-    training: list[Pair]
+    seed: int  # decides the training pairs, first weights and order of batches
+    training: list[Pair]  # pairs to learn from; no test sentence is among them
+    # Pairs by the name of the test: "test", "held_out", and by length, as "11-14"
     tests: dict[str, list[Pair]]
-    english: Vocabulary
-    spanish: Vocabulary
+    english: Vocabulary  # the vocabulary of the source
+    spanish: Vocabulary  # the vocabulary of the target
 
 
 def small_task(seed: int, *, apart_from: Iterable[Pair] = ()) -> SmallTask:

@@ -38,21 +38,15 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Growth:
-    """A layer of self-attention without a mask, and what stands beside it in a Transformer.
-
-    Attributes:
-        window: keys on either side in the window.
-        lengths: tokens, each twice the one before.
-        fitted_from: the least length from which exponents are fitted.
-        memory_lengths: tokens at which memory is measured.
-    """
+    """A layer of self-attention without a mask, and what stands beside it in a Transformer."""
 
     embed_dim: int = 256
     num_heads: int = 4
-    window: int = 64
+    window: int = 64  # keys on either side in the window
+    # Tokens, each twice the one before
     lengths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096)
-    fitted_from: int = 512
-    memory_lengths: tuple[int, ...] = (1536, 2048, 3072, 4096)
+    fitted_from: int = 512  # the least length from which exponents are fitted
+    memory_lengths: tuple[int, ...] = (1536, 2048, 3072, 4096)  # tokens at which memory is measured
 
     @property
     def config(self) -> TransformerConfig:
@@ -62,23 +56,18 @@ class Growth:
 
 @dataclass(frozen=True)
 class Writing:
-    """A language model that is trained, and that writes.
-
-    Attributes:
-        batch_sizes: sequences that are written side by side.
-        contexts: tokens in the cache, by the most sequences that are tried with so many.
-        train_batch: sequences of a training step.
-        train_length: tokens of each.
-    """
+    """A language model that is trained, and that writes."""
 
     embed_dim: int = 512
     num_heads: int = 8
     num_layers: int = 4
     vocab_size: int = 2000
+    # Sequences that are written side by side
     batch_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    # Tokens in the cache, by the most sequences that are tried with so many
     contexts: tuple[tuple[int, int], ...] = ((128, 64), (2048, 16))
-    train_batch: int = 8
-    train_length: int = 128
+    train_batch: int = 8  # sequences of a training step
+    train_length: int = 128  # tokens of each
 
     @property
     def config(self) -> TransformerConfig:

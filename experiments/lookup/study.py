@@ -29,19 +29,13 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Design:
-    """How samples are drawn.
+    """How samples are drawn."""
 
-    Attributes:
-        samples: keys, each with its value, in one set.
-        noise: standard deviation of what is added to the curve, Gaussian.
-        crowding: keys are uniform numbers from 0 to 1 to this power; above 1 they crowd near 0.
-        datasets: sets of samples in one run.
-    """
-
-    samples: int = 64
-    noise: float = 0.3
+    samples: int = 64  # keys, each with its value, in one set
+    noise: float = 0.3  # standard deviation of what is added to the curve, Gaussian
+    # Keys are uniform numbers from 0 to 1 to this power; above 1 they crowd near 0
     crowding: float = 1.0
-    datasets: int = 50
+    datasets: int = 50  # sets of samples in one run
 
     def draw(self, seed: int) -> tuple[Vector, Vector]:
         """Return keys and values, (datasets, samples) each."""
