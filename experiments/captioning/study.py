@@ -242,9 +242,6 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float | Answer
     return evaluate(fit(setting, task, seed)[0], task)
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Task(learn=48, test=16)

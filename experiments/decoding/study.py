@@ -118,11 +118,9 @@ def model_config(setting: Setting, vocab_size: int) -> TransformerConfig:
 def unread(task: Task) -> list[Pair]:
     """Return sentences that no model reads, four for every beginning that is wanted."""
     return english_spanish(
-        4 * task.beginnings,
-        seed=task.unread_seed,
-        min_length=task.begin_with + 2,
+        4 * task.beginnings, seed=task.unread_seed, min_length=task.begin_with + 2,
         max_length=task.max_length,
-    )
+    )  # fmt: skip
 
 
 def next_word_loss(model: LanguageModel, batch: Batch) -> Tensor:
@@ -271,9 +269,6 @@ def most_probable(
         rows = torch.cat((rows[parents], words[:, None]), 1)
         totals = given[parents, words]
     return continuation, best
-
-
-# The record
 
 
 def outcome(

@@ -430,9 +430,6 @@ def compared() -> dict[str, Arm]:
     return on(TESTS, reported() | longer() | translators | {"transformer": transformer()})
 
 
-# The record
-
-
 SMOKE = Tests(examples=12, permutations=2, searched=4, steps=3, starts=1)
 
 

@@ -38,12 +38,10 @@ def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[st
         classifier_read(model, encoded), own, encoded.mask, seed, explanation.SMOKE
     )
     return {
-        "pointing": explanation.percent(hits),
-        "pointing/worse_class": by_class[0],
-        "pointing/better_class": by_class[1],
-        "flips/top": flips["flips/top"],
+        "pointing": explanation.percent(hits), "pointing/worse_class": by_class[0],
+        "pointing/better_class": by_class[1], "flips/top": flips["flips/top"],
         **explanation.agreement(own, effects, encoded.mask),
-    }
+    }  # fmt: skip
 
 
 def smaller_class(name: str) -> NumberKind:

@@ -244,9 +244,6 @@ def tune(workers: int) -> None:
     record_trials(STUDY.name, metric, names, settings, losses, digits=".6g")
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what each comes to."""
     task = Task(places=7, keys=3, classes=4, batch_size=6, test_size=20)

@@ -375,9 +375,6 @@ def turning_points(measures: dict[str, float], setting: Setting) -> dict[str, fl
     return found
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small."""
     task = Task(symbols=7, length=12, shortest=3, longest=5, batch_size=4, test_size=6)

@@ -157,11 +157,9 @@ def streaming_attention(
         return last[0]
     back = (torch.arange(n) - (kept + recent - 1)).clamp(min=0)
     first: tuple[Tensor, Tensor] = attend(
-        rotate(query, -back),
-        key[..., :kept, :],
-        value[..., :kept, :],
+        rotate(query, -back), key[..., :kept, :], value[..., :kept, :],
         torch.as_tensor(causal_mask(n, kept)),
-    )
+    )  # fmt: skip
     return merge_attention(*last, *first)[0]
 
 
@@ -296,9 +294,6 @@ def rates(setting: Setting) -> tuple[float, ...]:
 def reported() -> dict[str, Setting]:
     """Return the tuned arms."""
     return tuned("kv_heads", arms())
-
-
-# The record
 
 
 def smoke() -> list[float]:

@@ -100,11 +100,9 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, Vocabul
     vocab = Vocabulary.from_tokens(texts)
     batches = TextBatches(texts, vocab, batch_size=setting.batch_size, seed=seed)
     model, losses = train_new(
-        lambda: LanguageModel(shape(setting, vocab)),
-        batches,
-        lambda model, batch: model.loss(*batch),
-        config_of(setting, seed),
-    )
+        lambda: LanguageModel(shape(setting, vocab)), batches,
+        lambda model, batch: model.loss(*batch), config_of(setting, seed),
+    )  # fmt: skip
     return model, vocab, losses
 
 

@@ -147,12 +147,10 @@ def each(method: Callable[..., Vector]) -> Table:
 
 
 METHODS: dict[str, tuple[Table, str]] = {
-    "soft": (each(soft), "width"),
-    "k_nearest": (neighbours_mean, "neighbours"),
-    "box": (each(box), "width"),
-    "k_soft": (each(neighbours_soft), "neighbours"),
+    "soft": (each(soft), "width"), "k_nearest": (neighbours_mean, "neighbours"),
+    "box": (each(box), "width"), "k_soft": (each(neighbours_soft), "neighbours"),
     "line": (each(line), "width"),
-}
+}  # fmt: skip
 """How a method looks, and what it is tuned by."""
 RIVALS = ("soft", "k_nearest")
 
@@ -253,12 +251,9 @@ def exponent(errors: dict[int, float]) -> float:
 
 
 def run(
-    seed: int,
-    sizes: tuple[int, ...] = SIZES,
-    descended: tuple[int, ...] = DESCENDED,
-    plain: Design = PLAIN,
-    descent: Descent = Descent(),
-) -> dict[str, float]:
+    seed: int, sizes: tuple[int, ...] = SIZES, descended: tuple[int, ...] = DESCENDED,
+    plain: Design = PLAIN, descent: Descent = Descent(),
+) -> dict[str, float]:  # fmt: skip
     """Return everything that one seed measures, by name."""
     everything, measures = tuple(METHODS), {}
     for n in sizes:

@@ -317,9 +317,6 @@ def reported() -> dict[str, Setting]:
     return tuned("summarization", arms(), steps=steps, more_steps=more)
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Task(reports=60, names=20, tests=6, test_names=12)
