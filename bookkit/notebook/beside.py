@@ -61,15 +61,12 @@ class Beside:
         )
 
     def _repr_html_(self) -> str:
+        codes, names = (self.wrong, self.right), ("am-wrong", "am-right")
         sides = "".join(
             f'<div class="{name}"><div class="am-place">{escape(title)}</div>'
             f'<div class="highlight"><pre>{"".join(_lines(code, changed))}</pre></div></div>'
             for name, title, code, changed in zip(
-                ("am-wrong", "am-right"),
-                self.titles,
-                (self.wrong, self.right),
-                self.changed,
-                strict=True,
+                names, self.titles, codes, self.changed, strict=True
             )
         )
         return (

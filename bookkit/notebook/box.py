@@ -152,17 +152,9 @@ class MeasuredBox:
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        head, headline, asked, claimed, verdict, facts = map(
-            escape_latex,
-            (
-                self._head,
-                self.headline,
-                self.asked,
-                self._claimed(),
-                self.verdict.partition(" ")[2],
-                " ".join(self._evidence()),
-            ),
-        )
+        verdict, facts = self.verdict.partition(" ")[2], " ".join(self._evidence())
+        parts = (self._head, self.headline, self.asked, self._claimed(), verdict, facts)
+        head, headline, asked, claimed, verdict, facts = map(escape_latex, parts)
         lines = [
             rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
             asked,

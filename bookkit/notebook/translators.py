@@ -62,13 +62,9 @@ def small_task(seed: int, *, apart_from: Iterable[Pair] = ()) -> SmallTask:
     unseen = [*(pair for pairs in tests.values() for pair in pairs), *apart_from]
     training = english_spanish(config["train_pairs"], seed=seed, max_length=longest, exclude=unseen)
     everything = [*training, *unseen]
-    return SmallTask(
-        seed,
-        training,
-        tests,
-        Vocabulary.from_tokens(pair.source for pair in everything),
-        Vocabulary.from_tokens(pair.target for pair in everything),
-    )
+    words = Vocabulary.from_tokens(pair.source for pair in everything)
+    others = Vocabulary.from_tokens(pair.target for pair in everything)
+    return SmallTask(seed, training, tests, words, others)
 
 
 def small_translator(

@@ -276,13 +276,9 @@ def trainer(writing: Writing, seed: int) -> Callable[[], object]:
 
 def training_cost(writing: Writing) -> int:
     """Return the operations of an update."""
-    forward = costs.count_flops(
-        writing.config,
-        "language_model",
-        length=writing.train_length,
-        batch_size=writing.train_batch,
-    ).total
-    return costs.training_flops(forward)
+    length, rows = writing.train_length, writing.train_batch
+    forward = costs.count_flops(writing.config, "language_model", length=length, batch_size=rows)
+    return costs.training_flops(forward.total)
 
 
 def writing_of(

@@ -356,11 +356,8 @@ STUDY = Experiment(
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, workers=1,
     recorded=split_off(["first", "coverage", "replaced"]),
     trials=Trials(
-        arms,
-        LEARNING_RATES,
-        replace(TASK, tests=300, validation=True),
-        "loss",
-        "validation loss, nats a token",
+        arms, LEARNING_RATES, replace(TASK, tests=300, validation=True),
+        "loss", "validation loss, nats a token",
     ),
     config=lambda: {"task": TASK, "arms": reported(), "lower": LOWER, "warmup": WARMUP},
     kinds={
