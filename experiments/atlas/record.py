@@ -32,9 +32,9 @@ def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
     these it is the toy's, which the second value says.
     """
     try:
-        return read_config(default_config(row).to_dict(), path=row.name), False
+        return read_config(default_config(row).to_dict(), path=row.name, whole=True), False
     except (KeyError, TypeError, ValueError):  # what a number that is not there leads to
-        return read_config(toy_config(row).to_dict(), path=row.name), True
+        return read_config(toy_config(row).to_dict(), path=row.name, whole=True), True
 
 
 def write(outcomes: Mapping[str, Outcome]) -> Path:

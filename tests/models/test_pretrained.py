@@ -206,7 +206,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("llama", {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
         "rope_parameters of .*config.json has no low_freq_factor"),
     ("llama", {"rope_parameters": ["linear"]},
-        r"rope_parameters: .* has \['linear'\], wanted an object"),
+        r'rope_parameters: .* has \["linear"\], wanted an object'),
     ("llama", {"rope_parameters": {**YARN, "attention_factor": 1.5}},
         "without a factor on attention of its own"),
     ("llama", {"rope_parameters": {**YARN, "truncate": "false"}}, "wanted true or false"),
@@ -233,7 +233,7 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
                 from_pretrained(tmp_path)
             (tmp_path / "config.json").write_text(written, encoding="utf8")
         (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf8")
-        with pytest.raises(ValueError, match=r"config.json has no \w+"):
+        with pytest.raises(ValueError, match=r"config.json has no"):
             from_pretrained(tmp_path)
 
 
