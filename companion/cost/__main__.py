@@ -1,4 +1,4 @@
-"""Print what a model keeps of a text, by its config.json: `python -m companion.cost config.json`."""
+"""Print what a model keeps of a text: `python -m companion.cost config.json`."""
 
 from __future__ import annotations
 
@@ -59,24 +59,36 @@ def report(
     if fields.assumed:
         taken = ", ".join(f"{k} {v}" for k, v in fields.assumed.items())
         yield f"not in the file, and taken as the library's class has it: {taken}"
-    numbered = zip(fields["layer_types"], layers, range(1, len(layers) + 1), strict=True)
-    for (kind, parts), alike in groupby(numbered, lambda one: one[:2]) if each else ():
+    numbered = zip(
+        fields["layer_types"], layers, range(1, len(layers) + 1), strict=True
+    )
+    for (kind, parts), alike in (
+        groupby(numbered, lambda one: one[:2]) if each else ()
+    ):
         numbers = [number for *_, number in alike]
         size = bytes_kept(parts, tokens, itemsize=itemsize)
-        what = ", ".join(f"{part.what} of {part.numbers:,} numbers" for part in parts)
+        what = ", ".join(
+            f"{part.what} of {part.numbers:,} numbers" for part in parts
+        )
         yield f"layers {numbers[0]} to {numbers[-1]}: {kind}, {size:,} bytes each: {what}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, print, and return what the shell is told."""
-    parser = argparse.ArgumentParser(prog="python -m companion.cost", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m companion.cost", description=__doc__
+    )
     parser.add_argument("file", type=Path, help="a config.json")
     parser.add_argument("--tokens", type=int, default=32_768)
     parser.add_argument("--bytes", type=int, default=2, help="of a number")
-    parser.add_argument("--layers", action="store_true", help="each layer, too")
+    parser.add_argument(
+        "--layers", action="store_true", help="each layer, too"
+    )
     given = parser.parse_args(arguments)
     if given.tokens < 0 or given.bytes < 1:
-        parser.error("wanted --tokens of at least 0, and --bytes of at least 1")
+        parser.error(
+            "wanted --tokens of at least 0, and --bytes of at least 1"
+        )
     try:
         config = json.loads(given.file.read_text(encoding="utf-8"))
         fields = read_fields(config, path=str(given.file))

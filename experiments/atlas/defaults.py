@@ -1,4 +1,4 @@
-"""What configuration classes of the library take where a file says nothing, for the reader's table."""
+"""What configuration classes of the library take where a file says nothing, for the readers."""
 
 import json
 from dataclasses import fields
@@ -33,7 +33,9 @@ def text_type(name: str) -> str | None:
 def text_class(name: str) -> Any:
     """Return the class of a model's text part."""
     inner = getattr(CONFIG_MAPPING[name], "sub_configs_defaults", {}).get("text_config")
-    return inner.config_class if inner else CONFIG_MAPPING[name]
+    if inner is None:
+        return CONFIG_MAPPING[name]
+    return CONFIG_MAPPING[inner.model_type] if inner.model_type else inner.config_class
 
 
 def _of(found: Any) -> dict[str, Any]:

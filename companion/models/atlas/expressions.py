@@ -1,6 +1,6 @@
 """Small expressions over the fields of a file, as `rules.toml` writes them.
 
-They are Python's, turned into lists that begin with an operation. The page evaluates the same lists.
+They are Python's, turned into lists that begin with an operation, as the page evaluates them, too.
 """
 
 from __future__ import annotations
@@ -119,6 +119,9 @@ class Evaluator:
             "in": lambda: first in (others[0] or ()),
             "len": lambda: len(first),
             "text": lambda: isinstance(first, str),
+            "numbers": lambda: [
+                int(one) for one in str(first).strip("[]").split(",")
+            ],
         }
         return others_of[name]()
 

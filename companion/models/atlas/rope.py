@@ -80,6 +80,10 @@ def _complete(fields: Fields, rope: Rope, one: Rope) -> None:
     part = rope.get("always", part)
     if part is not None:
         one.setdefault("partial_rotary_factor", part)
+    if "factor" in one and not (one.get("rope_type") or one.get("type")):
+        raise ValueError(
+            f"rope_type: {fields.path} has none beside a factor, wanted one"
+        )
     named = one.setdefault("rope_type", one.get("type", "default"))
     one["rope_type"] = rope.get("type", {}).get(named, named)
     if one["rope_type"] in _SCALED:

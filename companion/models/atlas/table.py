@@ -217,15 +217,47 @@ def read_fields(
 def completed(fields: Fields) -> Fields:
     """Put in what follows for the parts of a model on which it does not depend what it keeps."""
     family, value_of = table()["families"][fields.family], _evaluator(fields)
+    _check_types(fields, family)
     _as_words(fields, "mlp_layer_types", value_of)
-    further = [rule for rule in family["rules"] if rule[0] not in family["needed"]]
+    further = [
+        rule for rule in family["rules"] if rule[0] not in family["needed"]
+    ]
     _apply(fields, further, value_of)
     return fields
 
 
+def _check_types(fields: Fields, family: dict[str, Any]) -> None:
+    """Refuse fields of another type than the library's default of the same name."""
+    mixed = _rules()["mixed"]["fields"].split()
+    for key, value in fields.items():
+        if key in mixed:
+            continue
+        default = family["defaults"].get(key, value)
+        checked(key, value, fields.path)
+        if key not in table()["checks"] and value is not None:
+            wanted = next(one for one in _PLAIN if isinstance(default, one))
+            if not isinstance(value, wanted) or (
+                wanted is not object
+                and isinstance(value, bool) != (wanted is bool)
+            ):
+                raise TypeError(
+                    f"{key}: {fields.path} has {shown(value)}, wanted {_PLAIN[wanted]}"
+                )
+
+
+_PLAIN: dict[Any, str] = {
+    bool: "true or false",
+    int | float: "a number",
+    str: "a word",
+    object: "anything",
+}
+
+
 def _evaluator(fields: Fields) -> Evaluator:
     path = str(fields.path)
-    return Evaluator(fields, lambda key, value: checked(key, value, path), path)
+    return Evaluator(
+        fields, lambda key, value: checked(key, value, path), path
+    )
 
 
 def _apply(fields: Fields, rules: list[Any], value_of: Evaluator) -> None:
@@ -395,7 +427,7 @@ def _check_kinds(
     heads, keys = (
         value_of(f"num_{part}_heads") for part in ("attention", "key_value")
     )
-    if not family.get("bare") and keys and heads % keys:
+    if not family.get("bare") and heads and keys and heads % keys:
         raise ValueError(
             f"num_key_value_heads: {fields.path} has {keys}, wanted a divisor of "
             f"num_attention_heads, {heads}"
