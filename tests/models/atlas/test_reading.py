@@ -126,7 +126,7 @@ def test_what_is_not_built_here_is_counted_and_says_why() -> None:
     spec = read_config(file)
     assert spec.state_bytes(TOKENS) == 17_179_869_184
     for call in (lambda: DecoderModel(spec), lambda: read_config(file, whole=True)):
-        with pytest.raises(ValueError, match="hidden_act: .* has 'swigluoai'"):
+        with pytest.raises(ValueError, match=r"hidden_act: .* has 'swigluoai'"):
             call()
 
 
