@@ -44,7 +44,7 @@ def _model(
     if config is not None:
         return Model(words=tuple(words), spec=_gpt2(**config), learned=True, **said)
     row = load_atlas().row(model_type)
-    kept = {"name": row.published.model, "file": row.published.file}
+    kept: dict[str, Any] = {"name": row.published.model, "file": row.published.file}
     return Model(words=tuple(words), spec=row.spec, **kept, **said)
 
 

@@ -53,7 +53,7 @@ def _kept(
     window = config.get("sliding_window", 0) - less
     near = min(tokens, window) if capped else window
     held = [near if windows and kind != "full_attention" else tokens for kind in kinds]
-    return parts * config.get(heads, queries) * width * 2 * sum(held)
+    return int(parts * config.get(heads, queries) * width * 2 * sum(held))
 
 
 _SIZES = {"num_hidden_layers": 4, "num_attention_heads": 6, "hidden_size": 48}

@@ -6,6 +6,9 @@ export const lines = [2, 3];
 
 export const start = ({ length }) => ({ length, open: [] });
 
+/* On paper nothing opens, and no sign says so. */
+export const still = start;
+
 export const controls = ({ lengths }, at) => panel(at, "Choose the length of the text",
   slider("length", "tokens", { max: lengths.length - 1, show: (place) => whole(lengths[place]) }), hint("Press a name to open it."));
 
@@ -27,7 +30,7 @@ export function model({ models, kinds, lengths }, { length }) {
 
 const swatch = (kind) => h("span", { class: `am-models-part am-models-${kind}` });
 
-export function view(kept, { length, open }, { models, kinds, lengths }) {
+export function view(kept, { length, open }, { models, kinds, lengths, hub }) {
   const [tokens, most] = [lengths[length], Math.max(...kept.map(sum))];
   const toggled = (place) => ({ open: now }) => ({ open: now.includes(place) ? now.filter((other) => other !== place) : [...now, place] });
   const row = ({ name, date, layers, pattern, context }, place) => h("div", { class: "am-models-row" },
@@ -37,11 +40,11 @@ export function view(kept, { length, open }, { models, kinds, lengths }) {
     h("span", { class: "am-atlas-layers" }, layerLine(layers, `${layers.length} layers: ${pattern}`)),
     h("span", { class: ["am-models-bar", tokens > context && "am-models-beyond"], "aria-hidden": "true" },
       kept[place].map((bytes, kind) => bytes > 0 && h("span", { class: `am-models-part am-models-${kinds[kind][0]}`, style: { width: `${(100 * bytes / most).toFixed(2)}%` } }))),
-    h("span", { class: "am-models-bytes" }, inBytes(sum(kept[place])), tokens > context && h("small", {}, ` made for ${whole(context)} tokens`)));
+    h("span", { class: "am-models-bytes" }, inBytes(sum(kept[place])), tokens > context && h("small", {}, ` made for ${whole(context)}`)));
   const more = (one, place) => h("div", { class: "am-atlas-open" }, drawing(one), h("div", { class: "am-atlas-told" },
     h("p", {}, h("b", {}, one.words.join(", "))), h("p", {}, `${one.weights} weights. ${one.grows}`),
     h("p", {}, `Of ${whole(tokens)} tokens: `, kinds.map(([, words], kind) => [words, kept[place][kind]]).filter(([, bytes]) => bytes > 0).map(([words, bytes]) => `${words}, ${inBytes(bytes)}`).join("; "), "."),
-    h("p", {}, "Paper: ", h("a", { href: one.url }, one.paper), ". Sizes: ", h("a", { href: `https://huggingface.co/${one.file}` }, one.file), ".")));
+    h("p", {}, "Paper: ", h("a", { href: one.url }, one.paper), ". Sizes: ", h("a", { href: hub + one.file }, one.file), ".")));
   return [CONTROLS, SAID, h("ul", { class: "am-models-kinds" }, kinds.map(([kind, words]) => h("li", {}, swatch(kind), words))),
     h("div", { class: "am-models" }, models.map((one, place) => [row(one, place), open.includes(place) && more(one, place)]))];
 }

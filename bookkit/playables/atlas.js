@@ -40,10 +40,10 @@ export function model({ marks, rows }, { mark, year, order, words }) {
   return range(rows.length).filter((place) => fits(rows[place])).sort(before);
 }
 
-const opened = (row, { library }) => h("tr", { class: "am-atlas-more" }, h("td", { colspan: COLUMNS.length }, h("div", { class: "am-atlas-open" },
+const opened = (row, { library, hub }) => h("tr", { class: "am-atlas-more" }, h("td", { colspan: COLUMNS.length }, h("div", { class: "am-atlas-open" },
   drawing(row), h("div", { class: "am-atlas-told" },
     row.unusual && h("p", {}, row.unusual),
-    row.file && h("p", {}, "Sizes: ", h("a", { href: `https://huggingface.co/${row.file}` }, row.file), "."), row.facts.map((sentence) => h("p", {}, sentence)), h("p", {}, row.parity.join(" ")),
+    row.file && h("p", {}, "Sizes: ", h("a", { href: hub + row.file }, row.file), "."), row.facts.map((sentence) => h("p", {}, sentence)), h("p", {}, row.parity.join(" ")),
     h("p", {}, "Reference: ", h("a", { href: library + row.path }, row.path.split("/").pop()), row.of ? `, as in ${row.of}` : "",
       `. In config.json: ${row.type}. `, h("a", { href: "#the-code-of-the-mixers" }, "The code of its mixers"), ".")))));
 

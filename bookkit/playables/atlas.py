@@ -16,6 +16,9 @@ from bookkit.playables.playable import Playable, playable, style_in_place
 from companion.models.atlas import LayerSpec
 from companion.models.atlas.kept import Kept
 
+HUB = "https://huggingface.co/"
+"""Where the repositories of published models are."""
+
 LENGTHS = tuple(2**power for power in range(7, 21))
 """The lengths of a text that a reader can choose, in tokens."""
 
@@ -40,6 +43,7 @@ def atlas_models(*, caption: str = "") -> Playable:
         "What ten published models keep",
         caption=caption,
         kinds=list(KINDS.items()),
+        hub=HUB,
         lengths=LENGTHS,
         length=LENGTHS.index(LENGTH),
         models=[_model(one) for one in history().values()],
@@ -101,6 +105,7 @@ def atlas_table(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
         "The atlas as a table",
         caption=caption,
         marks=[mark for mark in MARKS if any(mark in facts.marks for _, facts in rows)],
+        hub=HUB,
         library=atlas.address(rows[0][0]).partition("transformers/models")[0],
         rows=[_row(row, facts) for row, facts in rows],
     )
