@@ -112,7 +112,7 @@ def test_an_architecture_opens_into_its_drawing_and_closes(browser: Browser, scr
         more = page.locator(".am-atlas-more")
         assert "64 query heads of 64" in str(more.locator("svg").text_content())
         assert "1 part in" in more.inner_text()
-        assert str(more.locator("a").first.get_attribute("href")).endswith("modeling_gpt_oss.py")
+        assert more.locator('a[href$="modeling_gpt_oss.py"]').count() == 1
         letters_are_large(more.locator("svg text"))
         assert not broken_rules(page)
         page.get_by_label("Words").fill("YaRN window")
@@ -122,6 +122,9 @@ def test_an_architecture_opens_into_its_drawing_and_closes(browser: Browser, scr
         page.get_by_role("button", name="Show all").click()
         button.click()
         assert more.count() == 0
+        page.get_by_role("button", name="KimiLinear The layers").click()
+        assert "Kimi Linear 48B-A3B" in page.locator('[data-row="kimi_linear"]').inner_text()
+        assert "a state each" in str(more.locator("svg").text_content())
 
 
 def test_a_story_is_finished_word_by_word_until_somebody_else_writes(browser: Browser) -> None:

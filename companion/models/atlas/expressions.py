@@ -63,8 +63,8 @@ def _listed(node: Any) -> Expression:
             return [name, *map(_listed, parts)]
         case ast.UnaryOp(op=ast.Not(), operand=part):
             return ["not", _listed(part)]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
-            return -value
+        case ast.UnaryOp(op=ast.USub(), operand=part):
+            return ["-", 0, _listed(part)]
         case ast.IfExp(test=test, body=yes, orelse=no):
             return ["if", *map(_listed, (test, yes, no))]
         case ast.Call(func=ast.Name(id=name), args=parts):
