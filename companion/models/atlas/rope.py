@@ -36,7 +36,7 @@ def rope_parameters(fields: Fields) -> Rope:
         return new or absent
     if "kinds" in rope:
         theta = fields.get("rope_theta") or rope["theta"]
-        near = fields.get(rope.get("near"))
+        near = fields.get(str(rope.get("near")))
         near = near or rope.get("near_theta", rope["theta"])
         full, windows = (new.get(kind) or {} for kind in rope["kinds"])
         found = {

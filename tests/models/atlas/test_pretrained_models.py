@@ -107,7 +107,7 @@ def test_older_names_give_the_library_s_logits(
     again = AutoModelForCausalLM.from_pretrained(tmp_path, attn_implementation="eager").eval()
     ids = torch.randint(3, 67, (1, 40), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        logits = from_pretrained(tmp_path)(ids)[0]  # type: ignore[operator]
+        logits = from_pretrained(tmp_path)(ids)[0]
         torch.testing.assert_close(logits, again(ids).logits, rtol=0, atol=2e-4)
 
 
