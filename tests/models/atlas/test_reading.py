@@ -1,4 +1,4 @@
-"""Files as they are published: counted as by hand, as the library reads them, and as on the page."""
+"""Published files: counted as by hand, as the library reads them, and as the page does."""
 
 import copy
 import dataclasses
