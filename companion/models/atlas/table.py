@@ -230,26 +230,25 @@ def _check_types(fields: Fields, family: dict[str, Any]) -> None:
     """Refuse fields of another type than the library's default of the same name."""
     mixed = _rules()["mixed"]["fields"].split()
     for key, value in fields.items():
-        if key in mixed:
+        if key in mixed or checked(key, value, fields.path) is None:
             continue
-        default = family["defaults"].get(key, value)
-        checked(key, value, fields.path)
-        if key not in table()["checks"] and value is not None:
-            wanted = next(one for one in _PLAIN if isinstance(default, one))
-            if not isinstance(value, wanted) or (
-                wanted is not object
-                and isinstance(value, bool) != (wanted is bool)
-            ):
-                raise TypeError(
-                    f"{key}: {fields.path} has {shown(value)}, wanted {_PLAIN[wanted]}"
-                )
+        default = family["defaults"].get(key)
+        wanted = next(
+            (one for one in _PLAIN if isinstance(default, one)), None
+        )
+        if wanted is None or key in table()["checks"]:
+            continue
+        if not isinstance(value, wanted) or isinstance(value, bool) != (
+            wanted is bool
+        ):
+            said = f"has {shown(value)}, wanted {_PLAIN[wanted]}"
+            raise TypeError(f"{key}: {fields.path} {said}")
 
 
 _PLAIN: dict[Any, str] = {
     bool: "true or false",
     int | float: "a number",
     str: "a word",
-    object: "anything",
 }
 
 
