@@ -25,7 +25,7 @@ _NUMBERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def shown(value: Any) -> str:
+def as_written(value: Any) -> str:
     """Return a value as a message has it: as JSON, and not too long."""
     text = json.dumps(value, default=repr)
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -128,7 +128,7 @@ class Evaluator:
     def refused(self, it: Expression, value: Any, wanted: str) -> ValueError:
         """Return the error that a field has one value where another one is wanted."""
         return ValueError(
-            f"{field_of(it)}: {self.path} has {shown(value)}, wanted {wanted}"
+            f"{field_of(it)}: {self.path} has {as_written(value)}, wanted {wanted}"
         )
 
     def _number(self, name: str, parts: list[Expression], at: int) -> Any:

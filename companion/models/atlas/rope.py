@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from companion.models.atlas.expressions import shown
+from companion.models.atlas.expressions import as_written
 from companion.models.atlas.table import Fields, table
 
 Rope = dict[str, Any]
@@ -58,7 +58,7 @@ def _object(fields: Fields, name: str) -> Rope:
     given = fields.get(name)
     if not isinstance(given, dict | None):
         raise ValueError(
-            f"{name}: {fields.path} has {shown(given)}, wanted an object"
+            f"{name}: {fields.path} has {as_written(given)}, wanted an object"
         )
     return deepcopy(given) or {}
 

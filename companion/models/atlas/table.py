@@ -15,8 +15,8 @@ from typing import Any
 from companion.models.atlas.expressions import (
     Evaluator,
     Expression,
+    as_written,
     compiled,
-    shown,
 )
 from companion.models.atlas.kept import Kept
 from companion.models.options import Options
@@ -241,7 +241,7 @@ def _check_types(fields: Fields, family: dict[str, Any]) -> None:
         if not isinstance(value, wanted) or isinstance(value, bool) != (
             wanted is bool
         ):
-            said = f"has {shown(value)}, wanted {_PLAIN[wanted]}"
+            said = f"has {as_written(value)}, wanted {_PLAIN[wanted]}"
             raise TypeError(f"{key}: {fields.path} {said}")
 
 
@@ -311,7 +311,7 @@ def _text_model(
     known = table()
     if not isinstance(config, Mapping):
         raise TypeError(
-            f"config: {path} has {shown(config)}, wanted an object"
+            f"config: {path} has {as_written(config)}, wanted an object"
         )
     name, inside = config.get("model_type"), False
     while found := next(_inner(config, known["wrapped"]), None):
@@ -324,7 +324,7 @@ def _text_model(
     name = known["inside"].get(str(name), name)
     if _named(name) not in known["families"]:
         raise ValueError(
-            f"model_type: {path} has {shown(name)}, wanted one of the "
+            f"model_type: {path} has {as_written(name)}, wanted one of the "
             f"{len(known['families'])} that companion/models/atlas/rules.toml lists"
         )
     return _named(name), config, path, inside
@@ -346,7 +346,7 @@ def checked(key: str, value: Any, path: Any) -> Any:
     wanted = _wanted(kind, value)
     if not isinstance(wanted, str):
         return wanted[0]
-    message = f"{key}: {path} has {shown(value)}, wanted {wanted}"
+    message = f"{key}: {path} has {as_written(value)}, wanted {wanted}"
     number = isinstance(value, int | float) and not isinstance(value, bool)
     raise (ValueError if number else TypeError)(message)
 
@@ -420,7 +420,7 @@ def _check_kinds(
     for at, kind in enumerate(named):
         if kind not in family["kinds"]:
             raise ValueError(
-                f"layer_types: {fields.path} has {shown(kind)} for layer {at}, wanted one of "
+                f"layer_types: {fields.path} has {as_written(kind)} for layer {at}, wanted one of "
                 f"{', '.join(family['kinds'])}"
             )
     heads, keys = (
