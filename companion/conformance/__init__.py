@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "KIT", "Check", "Finding", "NotOfferedError", "RefusedError", "Subject", "check_agree", "check_alone",
-    "check_bias", "check_bleu", "check_cached", "check_causal", "check_dead_row",
+    "KIT", "Check", "Finding", "NotOfferedError", "RefusedError", "Subject", "check_agree",
+    "check_alone", "check_bias", "check_bleu", "check_cached", "check_causal", "check_dead_row",
     "check_definition", "check_delta_rule", "check_dtype", "check_grouped", "check_heads",
     "check_influence", "check_large_scores", "check_lse", "check_mask", "check_norm_order",
     "check_offset", "check_padding", "check_permutation", "check_prefixes", "check_reach",

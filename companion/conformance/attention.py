@@ -63,10 +63,6 @@ def check_scale(
         f"the scale is 1 / sqrt({whole}), by the width of the model: "
         f"a product has the {head_width} terms of one head",
     )
-    fail_if(
-        math.isclose(actual, -wanted, rel_tol=1e-3),
-        "each value is blended with the weight of another key, or the scale is negative",
-    )
     raise AssertionError(
         f"the scale is {actual:.4g}, wanted {wanted:.4g}, 1 / sqrt({head_width})"
     )

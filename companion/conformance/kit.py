@@ -376,15 +376,7 @@ def _dtype(dtype: str) -> Run:
     return run
 
 
-BASIC = (
-    "inputs",
-    "softmax",
-    "batch",
-    "heads",
-    "permutation",
-    "scale",
-    "definition",
-)
+BASIC = ("inputs", "softmax", "batch", "heads", "permutation", "definition")
 """What all other checks build upon, and each of these upon those before it."""
 
 KIT: tuple[Check, ...] = (
@@ -399,7 +391,7 @@ KIT: tuple[Check, ...] = (
     Check("scale", "Are products divided by the root of a head's width?", "The wrong width",
           _called(check_scale, WIDTH)),
     Check("definition", "Does it compute what a loop in float64 computes?", "The fast path",
-          _either_length(results.check_definition)),
+          _either_length(results.check_definition), "scale"),
     Check("scale-argument", "Is a scale used that is asked for?", "The wrong width",
           _called(partial(check_scale, scale=0.3), WIDTH, scale=0.3)),
     Check("grouped", "Do consecutive query heads share a key head?", "Tile or repeat", _grouped),
@@ -424,14 +416,15 @@ KIT: tuple[Check, ...] = (
           _masks_in_a_batch, "mask"),
     Check("padding", "Does padding change nothing?", "Looked at", _padding, "mask batch-mask"),
     Check("mask-shapes", "Does a mask of any shape meet its own head and query?",
-          "The wrong axis", variations.check_mask_shapes, "mask bias grouped batch-mask padding"),
+          "The wrong axis", variations.check_mask_shapes,
+          "scale mask bias grouped batch-mask padding"),
     Check("dead-row", "Is a query that may attend to nothing harmless?", "Zero by zero",
           _on_itself(check_dead_row, "attn_mask"), "mask"),
     Check("window", "Does a window of w reach w positions?", "w or w + 1", _window, "causal"),
     Check("large-scores", "Do scores of ten thousand and more come out right?", "Off by one",
-          _large_scores, "mask causal"),
+          _large_scores, "scale mask causal"),
     Check("sizes", "Do lengths and widths beyond common tiles come out right?", "The fast path",
-          variations.check_sizes, "causal first-key prefixes"),
+          variations.check_sizes, "scale causal first-key prefixes"),
     Check("softcap", "Are scores bounded after the scale, before the mask?", "The late cap",
           _called(scores.check_softcap, fourth="softcap", is_causal=True), "causal prefixes"),
     Check("sinks", "Do sinks take their share of every row?", "The missing sink",
@@ -442,14 +435,14 @@ KIT: tuple[Check, ...] = (
     Check("dropout", "Does dropout drop weights, and keep their mean?", "The fast path",
           variations.check_dropout),
     Check("pairs", "Do keywords keep their meaning beside each other?", "The fast path",
-          variations.check_pairs, "scale-argument grouped mask bias causal prefixes both-masks "
-          "first-key offset cached batch-mask padding mask-shapes window softcap sinks weights "
-          "lse"),
+          variations.check_pairs, "scale scale-argument grouped mask bias causal prefixes "
+          "both-masks first-key offset cached batch-mask padding mask-shapes window softcap sinks "
+          "weights lse"),
     Check("gradient", "Is the gradient that of the output?", "The fast path",
           variations.check_gradient, "float64"),
     *(
         Check(dtype, f"Does {dtype} come out as exact as it went in?", "Another type",
-              _dtype(dtype), "mask causal prefixes large-scores sizes")
+              _dtype(dtype), "scale mask causal prefixes large-scores sizes")
         for dtype in DTYPES
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from torch import nn
 from tests.conformance.broken import attention
 
 def unscaled(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False):
-    return attention(3 * query, key, value, attn_mask, is_causal=is_causal)
+    return attention(3 * query, key, value, attn_mask, dropout_p, is_causal)
 
 class Layer(nn.Module):
     def forward(self, query, key, value, attn_mask=None):
