@@ -28,7 +28,7 @@ from bookkit.figures.trees import prefix_tree
 from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
 from bookkit.playables.caching import growing_cache
-from bookkit.playables.calculator import calculator, cost_of
+from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.divided import divided_head
@@ -55,7 +55,7 @@ __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
     "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
-    "caption_maps", "compounding", "copier_view", "cost_of", "divided_head", "drag_query",
+    "caption_maps", "compounding", "copier_view", "divided_head", "drag_query",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache",
     "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color",
     "limit_line", "live_translator", "memory_swap", "narrow_softmax", "next_word",

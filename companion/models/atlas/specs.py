@@ -23,6 +23,23 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
+@dataclass(frozen=True)
+class CountedSpec:
+    """A mixer of which only that is known what it keeps.
+
+    Attributes:
+        parts: what it keeps of the tokens so far.
+        why: the reason why it cannot be built.
+    """
+
+    parts: tuple[Kept, ...]
+    why: str
+
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what it keeps of the tokens so far, for the next token."""
+        return self.parts
+
+
 @contract(shares=">= 0", chosen_by=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:

@@ -70,10 +70,11 @@ def _kolibri1(options: Options) -> ModelSpec:
 
 def _mimo_v2(options: Options) -> ModelSpec:
     heads, mixers = options["num_key_value_heads"], []
+    near_heads = options.get("swa_num_key_value_heads") or 2 * heads
     for kind in kinds(options):
         near = kind == "sliding_attention"
         mixers.append(attention_of(
-            options, kind, num_kv_heads=2 * heads if near else heads, sinks=near,
+            options, kind, num_kv_heads=near_heads if near else heads, sinks=near,
             value_dim=options["v_head_dim"], output_bias=False,
             value_scale=options.get("attention_value_scale") or 1.0,
         ))  # fmt: skip

@@ -19,6 +19,7 @@ from companion.models.atlas.families.shared import (
     granite_scales,
     head_width,
     kinds,
+    layer_bases,
     model_of,
     norm_of,
     rotary_of,
@@ -34,14 +35,9 @@ from companion.models.atlas.token_input import TokenInputSpec
 from companion.models.options import Options
 
 
-def _llama(options: Options) -> ModelSpec:
+def llama(options: Options) -> ModelSpec:
+    """Return a model of grouped-query attention, with windows where the kinds say so."""
     return stacked(options, attentions(options))
-
-
-def mistral(options: Options) -> ModelSpec:
-    """Return a model whose layers all have the window, if there is one."""
-    attention = attention_of(options, window=options.get("sliding_window"))
-    return stacked(options, [attention] * len(kinds(options)))
 
 
 def _ministral3(options: Options) -> ModelSpec:
@@ -93,7 +89,7 @@ def granite_windows(options: Options) -> list[AttentionSpec]:
             options, kind, scale=scale, sinks=True,
             rotary=rotary_of(options, width, base=base) if base else None,
         )
-        for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
+        for kind, base in zip(kinds(options), layer_bases(options), strict=True)
     ]  # fmt: skip
 
 
@@ -161,8 +157,9 @@ def _halves_exchanged(stored: Tensor, layer: LayerSpec) -> Tensor:
 
 def _hyperclovax(options: Options) -> ModelSpec:
     behind = options.flag("use_post_norm", True)
+    scale = options.get("attention_multiplier") or head_width(options) ** -0.5
     return stacked(
-        options, attentions(options, scale=options["attention_multiplier"]),
+        options, attentions(options, scale=scale),
         post_norm=norm_of(options) if behind else None,
         residual_scale=options["residual_multiplier"],
         embedding_scale=options["embedding_multiplier"], logit_scale=options["logits_scaling"],
@@ -210,7 +207,7 @@ def _bounded_gemma(
     scale = options["query_pre_attn_scalar"] ** -0.5
     return _plain_gemma(
         options, attentions(options, scale=scale, **attention), post_norm=post_norm,
-        logit_softcap=options["final_logit_softcapping"],
+        logit_softcap=options.get("final_logit_softcapping"),
     )  # fmt: skip
 
 
@@ -237,7 +234,7 @@ def _gemma4(options: Options) -> ModelSpec:
     """Return Gemma 4, whose last layers attend to keys and values of earlier ones."""
     options.require(enable_moe_block=False)
     named = kinds(options)
-    own = len(named) - options["num_kv_shared_layers"]
+    own = len(named) - (options.get("num_kv_shared_layers") or 0)
     sources = {kind: number for number, kind in enumerate(named[:own])}
     wide = options.flag("use_double_wide_mlp", False)
     width, norm = options["intermediate_size"], norm_of(options)
@@ -262,13 +259,11 @@ def _gemma4_attention(
     options: Options, number: int, kind: str
 ) -> AttentionSpec:
     """Return attention with norms of queries, keys and values instead of a scale."""
-    given = options.get("per_layer_config") or {}
-    layer = {int(key): value for key, value in given.items()}.get(number, {})
-    width = layer.get("head_dim", options["head_dim"])
+    width = options["widths"][number]
     full = kind == "full_attention"
     return attention_of(
         options, kind, head_dim=width, scale=1.0,
-        num_kv_heads=layer.get("num_key_value_heads", options["num_key_value_heads"]),
+        num_kv_heads=options["key_heads"][number],
         rotary=rotary_of(options, width, kind=kind), qk_norm=norm_of(options),
         value_norm=norm_of(options, gain="none"),
         key_is_value=full and options.flag("attention_k_eq_v", False),
@@ -320,7 +315,6 @@ _VAULTGEMMA = {
 }
 
 FAMILIES = {
-    "mistral": Family(mistral, LLAMA),
     "ministral3": Family(_ministral3, LLAMA),
     "qwen2": Family(_qwen2, LLAMA),
     "qwen3": Family(_qwen3, LLAMA),
@@ -343,8 +337,8 @@ FAMILIES = {
     "cohere_compass_text": Family(_cohere_compass, LLAMA),
     "cohere2": Family(_cohere2, LLAMA),
     **dict.fromkeys(
-        ("llama", "cwm", "internlm3", "iquestcoder", "ministral"),
-        Family(_llama, LLAMA),
+        ("llama", "mistral", "cwm", "internlm3", "iquestcoder", "ministral"),
+        Family(llama, LLAMA),
     ),
     "gemma": Family(_gemma, LLAMA),
     "vaultgemma": Family(_vaultgemma, {**LLAMA, **_VAULTGEMMA}),

@@ -13,7 +13,6 @@ from companion.models.atlas.families.family import (
     Made,
     Names,
     as_it_is,
-    field_inside,
     within,
 )
 from companion.models.atlas.families.shared import (
@@ -120,7 +119,7 @@ def _minimax(options: Options) -> ModelSpec:
     for number, kind in enumerate(kinds(options)):
         attends = "full" if kind == "full_attention" else "linear"
         window = options.get("sliding_window")
-        mixer: MixerSpec = attention_of(options, window=window)
+        mixer: MixerSpec = attention_of(options, window=window or None)
         if kind == "linear_attention":
             mixer = LightningSpec(
                 options["num_attention_heads"], head_width(options),
@@ -230,7 +229,7 @@ def _beside_pictures(family: Family) -> Family:
     """Return the family of a text model whose fields and weights lie inside a larger one's."""
     prefix = "model.language_model."
     return Family(
-        field_inside("text_config", family.read),
+        family.read,
         within(prefix, family.names),
         ignored=("model.visual.*", "mtp.*"),
         mixers={

@@ -18,7 +18,6 @@ from companion.models.atlas.families.family import (
     Make,
     Names,
     as_it_is,
-    field_inside,
     within,
 )
 from companion.models.atlas.families.shared import (
@@ -208,27 +207,12 @@ def _youtu(options: Options) -> ModelSpec:
 def _minicpm3(options: Options) -> ModelSpec:
     rotary = rotary_of(options, options["qk_rope_head_dim"])
     mixers = _latents(options, rotary=rotary)
+    depth = len(mixers) ** 0.5
     return stacked(
-        options, mixers, residual_scale=options["scale_depth"] / len(mixers) ** 0.5,
+        options, mixers, residual_scale=(options.get("scale_depth") or depth) / depth,
         embedding_scale=options["scale_emb"],
         logit_scale=options["dim_model_base"] / options["hidden_size"], tied=True,
     )  # fmt: skip
-
-
-def known(options: Options) -> Options:
-    """Return the fields under the names that most families have for them."""
-    return Options(
-        {_FIELDS.get(name, name): field for name, field in options.items()},
-        options.path,
-    )
-
-
-_FIELDS = {
-    "num_experts_per_token": "num_experts_per_tok",
-    "num_expert_group": "n_group",
-    "num_shared_experts": "n_shared_experts",
-    "moe_renormalize": "norm_topk_prob",
-}
 
 
 def kimi_delta_of(options: Options, **choices: Any) -> KimiDeltaSpec:
@@ -253,7 +237,6 @@ def _kimi(
 
 def _kimi_linear(options: Options) -> ModelSpec:
     """Return Kimi Linear, whose latent attention rotates nothing."""
-    options = known(options)
     rank = options["linear_head_dim"]
     delta = kimi_delta_of(options, decay_rank=rank, gate_rank=rank)
     return _kimi(options, delta, latent_of(options, rotary=None))
@@ -261,7 +244,6 @@ def _kimi_linear(options: Options) -> ModelSpec:
 
 def _bailing_hybrid(options: Options) -> ModelSpec:
     """Return Ling 3.0, whose decays have a floor and whose latent attention has gates."""
-    options = known(options)
     floored = options.flag("kda_safe_gate", True)
     floor = options["kda_lower_bound"] if floored else None
     delta = kimi_delta_of(options, decay_floor=floor)
@@ -286,7 +268,7 @@ def _compressed_of(options: Options, kind: str) -> CompressedSpec:
     near = kind == "sliding_attention"
     given = dict(Options(_KINDS, options.path)[kind])
     if not near:
-        given["size"] = options["compress_rates"][kind]
+        given["size"] = options[kind]
     if kind == "compressed_sparse_attention":
         given |= {
             "count": options["index_topk"], "index_heads": options["index_n_heads"],
@@ -421,7 +403,7 @@ FAMILIES = {
     "deepseek_v2": Family(_deepseek_v2, _BALANCED),
     "deepseek_v3": Family(_deepseek_v3, _BALANCED),
     "kimi_k25": Family(
-        field_inside("text_config", _deepseek_v3),
+        _deepseek_v3,
         within("model.language_model.", _BALANCED),
         ("*vision_tower.*", "*mm_projector.*"),
     ),

@@ -84,7 +84,7 @@ def _nemotron_h(options: Options) -> ModelSpec:
         "mlp": LayerSpec(None, dense, norm),
         "moe": LayerSpec(None, _nemotron_experts(options), norm),
     }
-    named = [layers[kind] for kind in options["layers_block_type"]]
+    named = [layers[kind] for kind in kinds(options)]
     return model_of(options, named, norm=norm)
 
 
@@ -108,17 +108,16 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
     if options["num_local_experts"]:
         scores = "softmax_of_chosen"
         computing = experts_of(options, scores=scores, shared_dim=shared)
-    recurrent = [k in ("linear_attention", "mamba") for k in kinds(options)]
+    recurrent = [kind == "linear_attention" for kind in kinds(options)]
     mixers = [mamba if one else attention for one in recurrent]
     return stacked(options, mixers, computing, **granite_scales(options))
 
 
 def _bamba(options: Options) -> ModelSpec:
     norm, mamba = norm_of(options), _mamba_of(options)
-    attending = options.get("attn_layer_indices") or []
     mixers = [
-        attention_of(options) if number in attending else mamba
-        for number in range(options["num_hidden_layers"])
+        mamba if kind == "linear_attention" else attention_of(options)
+        for kind in kinds(options)
     ]
     return stacked(options, mixers, norm=norm)
 

@@ -102,15 +102,28 @@ def head_width(options: Options) -> int:
     return int(width or options["hidden_size"] // heads)
 
 
-def kinds(options: Options, default: str = "full_attention") -> list[str]:
+def kinds(options: Options) -> list[str]:
     """Return the kind of every layer, as the library calls it."""
-    depth = options["num_hidden_layers"]
-    named = options.get("layer_types") or [default] * depth
-    if len(named) != depth:
-        raise ValueError(
-            f"layer_types: {options.path} has {len(named)}, wanted {depth}, the num_hidden_layers"
-        )
-    return list(named)
+    return list(options["layer_types"])
+
+
+def layer_bases(options: Options, still: int = 0) -> list[float]:
+    """Return the base of every layer's rotary positions; 0 means that it has none.
+
+    Args:
+        options: the fields of a config.json.
+        still: one layer in so many has none, counted from the last, where the file does not say.
+    """
+    if given := options.get("layer_rope_theta"):
+        return list(given)
+    base, depth = (
+        options["rope_parameters"]["rope_theta"],
+        options["num_hidden_layers"],
+    )
+    return [
+        0 if still and (depth - 1 - i) % still == 0 else base
+        for i in range(depth)
+    ]
 
 
 def sparse_layers(options: Options) -> list[bool]:
@@ -182,7 +195,8 @@ def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
         "groups_per_token": options.get("topk_group") or 1,
     }
     shared = options.get("n_shared_experts")
-    if shared := shared or options.get("num_shared_experts"):
+    shared = shared or options.get("num_shared_experts")
+    if shared and "shared_dim" not in choices:
         given["shared_dim"] = shared * options["moe_intermediate_size"]
     return experts_of(options, **(given | choices))
 
@@ -299,18 +313,11 @@ def granite_scales(options: Options) -> dict[str, Any]:
 def rotary_of(
     options: Options, width: int, *, kind: str | None = None, **choices: Any
 ) -> RotarySpec:
-    """Return the rotary positions of a head of some width, for a kind of layer.
-
-    The files have one set of fields for all layers, or one for every kind; older ones have
-    rope_theta and rope_scaling beside the other fields. Where a file holds both, the older ones
-    count, as in the library itself, and an original length beside them counts before one inside.
-    """
+    """Return the rotary positions of a head of some width, for a kind of layer."""
     rope = _rope(options, kind)
-    base = options.get("rope_theta", 10_000.0)
-    base = choices.pop("base", rope.get("rope_theta", base))
-    part = options.get("partial_rotary_factor", 1.0)
-    part = rope.get("partial_rotary_factor", part)
-    name = rope.get("rope_type", rope.get("type", "default"))
+    base = choices.pop("base", rope.get("rope_theta", 10_000.0))
+    part = rope.get("partial_rotary_factor", 1.0)
+    name = rope.get("rope_type", "default")
     if name == "proportional":
         pairs = int(part * width // 2)
         still = width // 2 - pairs
@@ -361,11 +368,7 @@ def halves(theirs: str, ours: str = "layers.*.feed_forward") -> dict[str, Any]:
 
 
 def _rope(options: Options, kind: str | None) -> Options:
-    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
-    if not isinstance(given, dict):
-        raise ValueError(
-            f"rope_parameters: {options.path} has {given!r}, wanted an object"
-        )
+    given = options.get("rope_parameters") or {}
     if kind in given:
         given = given[kind] or {}
     return Options(given, f"rope_parameters of {options.path}")
@@ -379,8 +382,7 @@ def _scaling(
         return None, None
     if name == "linear":
         return Linear(rope["factor"]), None
-    original = "original_max_position_embeddings"
-    length = options.get(original) or rope.get(original)
+    length = rope.get("original_max_position_embeddings")
     length = length or options["max_position_embeddings"]
     if name == "llama3":
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]

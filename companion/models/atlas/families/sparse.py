@@ -59,9 +59,7 @@ def _qwen3_moe(options: Options) -> ModelSpec:
 
 
 def _mixtral(options: Options) -> ModelSpec:
-    window = options.get("sliding_window")
-    attention = attention_of(options, window=window, bias=False)
-    mixers = [attention] * len(kinds(options))
+    mixers = attentions(options, bias=False)
     return mixed_model(options, mixers, experts_of(options))
 
 
@@ -111,7 +109,7 @@ def _llama4(options: Options) -> ModelSpec:
         shared_dim=options["intermediate_size"],
     )  # fmt: skip
     dense = feed_forward_of(options, width=options["intermediate_size_mlp"])
-    sparse = [i in options["moe_layers"] for i in range(len(mixers))]
+    sparse = sparse_layers(options)
     return mixed_model(options, mixers, experts, sparse, dense=dense)
 
 
