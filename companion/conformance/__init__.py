@@ -7,8 +7,8 @@ position; they take arrays of NumPy, PyTorch and other libraries, and treat the 
 box: change something that must not matter, or that must, and look at what comes out.
 
 `KIT` has those for one attention function, each with the exhibit of the bug museum that shows what
-it finds. Does the function scale, mask, group, cache and sink rightly? `examine` asks it all of
-them, and pytest makes a test of each:
+it finds. Does the function scale, mask, group, cache and sink rightly, at all sizes and beside each
+other? `examine` asks it all of them, and pytest makes a test of each:
 
     pytest --attention my_module:my_attention
 """
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         check_definition,
         check_dtype,
         check_lse,
+        check_sums,
         check_weights,
     )
     from companion.conformance.scores import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     )
     from companion.conformance.signature import (
         NotOfferedError,
+        RefusedError,
         Subject,
         subject,
     )
@@ -67,12 +69,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "KIT", "Check", "Finding", "NotOfferedError", "Subject", "check_agree", "check_alone",
-    "check_bias", "check_bleu", "check_cached", "check_causal", "check_dead_row",
+    "KIT", "Check", "Finding", "NotOfferedError", "RefusedError", "Subject", "check_agree",
+    "check_alone", "check_bias", "check_bleu", "check_cached", "check_causal", "check_dead_row",
     "check_definition", "check_delta_rule", "check_dtype", "check_grouped", "check_heads",
     "check_influence", "check_large_scores", "check_lse", "check_mask", "check_norm_order",
     "check_offset", "check_padding", "check_permutation", "check_prefixes", "check_reach",
-    "check_relative", "check_scale", "check_sinks", "check_softcap", "check_spacing",
+    "check_relative", "check_scale", "check_sinks", "check_softcap", "check_spacing", "check_sums",
     "check_weights", "examine", "influence", "norm_order", "subject",
 ]  # fmt: skip
 

@@ -37,10 +37,10 @@ def fail_if(mistaken: object, hint: str) -> None:
 
 
 def fail_at_shape(
-    outputs: Numbers, wanted: tuple[int, ...], what: str = ""
+    outputs: Any, wanted: tuple[int, ...], what: str = ""
 ) -> None:
     """Raise an `AssertionError` that names the shape if it is another."""
-    came = outputs.shape
+    came = tuple(outputs.shape)
     fail_if(came != wanted, f"{what}gave the shape {came}, wanted {wanted}")
 
 
@@ -131,6 +131,14 @@ def as_heads(like: Array, *rows: Any) -> list[Any]:
 def mask_like(mask: Flags, x: Array) -> Any:
     """Return a mask in the library and on the device of x."""
     return namespace(x).asarray(mask, device=device_of(x))
+
+
+def as_library(like: Any, what: Any) -> Any:
+    """Return a NumPy array in another library, booleans as booleans; the rest as it came."""
+    if not isinstance(what, np.ndarray):
+        return what
+    flags, own = what.dtype == np.bool_, what.copy()
+    return mask_like(own, like) if flags else constant_like(like, own)
 
 
 def with_positions(x: Any, other: Any, start: int, stop: int) -> Any:

@@ -11,7 +11,6 @@ from companion.conformance._outputs import (
     Function,
     Numbers,
     as_heads,
-    constant_like,
     differ,
     fail_at_shape,
     fail_if,
@@ -26,39 +25,64 @@ B, H, Q, K, D = 2, 3, 5, 7, 8
 
 
 @contract()
-def check_definition(attention: Function, *, like: Array) -> None:
+def check_sums(
+    attention: Function, *, like: Array, equal: bool = False
+) -> None:
+    """Check that the weights of a query sum to 1, by values of 1, and that two calls agree.
+
+    Args:
+        attention: `attention(query, key, value)` from (b, h, q, d), (b, h, k, d) and (b, h, k, d)
+            to (b, h, q, d).
+        like: array that gives the library, the device and the dtype.
+        equal: ask with as many queries as keys.
+
+    >>> from companion.attention import scaled_dot_product_attention
+    >>> check_sums(scaled_dot_product_attention, like=np.ones(1))
+    """
+    query, key, value = _drawn(equal)
+    outputs = steady_outputs(attention, *as_heads(like, query, key, value))
+    fail_at_shape(outputs, query.shape)
+    ones = np.ones_like(value)
+    sums = outputs_of(attention, *as_heads(like, query, key, ones))
+    if not differ(ones[:, :, : query.shape[2]], sums):
+        return
+    powers = np.exp(_scores(query, key))
+    fail_if(
+        not differ(powers / powers.sum(-2, keepdims=True) @ ones, sums),
+        "the softmax runs over the queries: the weights of a query sum to 1 over the keys",
+    )
+    fail_if(
+        not differ(powers @ ones, sums),
+        "the weights of a query are not divided by their sum",
+    )
+    raise AssertionError(
+        f"the weights of a query sum to {sums.min():.3g} to {sums.max():.3g}, wanted 1: is the "
+        f"sum that of the query's own row, over its keys?"
+    )
+
+
+@contract()
+def check_definition(
+    attention: Function, *, like: Array, equal: bool = False
+) -> None:
     """Check an attention function without a mask against loops in float64.
 
     Args:
         attention: `attention(query, key, value)` from (b, h, q, d), (b, h, k, d) and (b, h, k, d)
             to (b, h, q, d).
         like: array that gives the library, the device and the dtype.
+        equal: ask with as many queries as keys.
 
     >>> from companion.attention import scaled_dot_product_attention
     >>> check_definition(scaled_dot_product_attention, like=np.ones(1))
     """
-    query, key, value = _drawn()
-    given = as_heads(like, query, key, value)
-    outputs = steady_outputs(attention, *given)
+    check_sums(attention, like=like, equal=equal)
+    query, key, value = _drawn(equal)
+    outputs = outputs_of(attention, *as_heads(like, query, key, value))
     powers = np.exp(_scores(query, key))
     wanted = powers / powers.sum(-1, keepdims=True) @ value
     if not differ(wanted, outputs):
         return
-    fail_at_shape(outputs, wanted.shape)
-    fail_if(
-        not differ(powers / powers.sum(-2, keepdims=True) @ value, outputs),
-        "the softmax runs over the queries: the weights of a query sum to 1 over the keys",
-    )
-    fail_if(
-        not differ(powers @ value, outputs),
-        "the weights of a query are not divided by their sum",
-    )
-    ones = constant_like(like, np.ones_like(value))
-    sums = outputs_of(attention, *given[:2], ones)
-    fail_if(
-        differ(np.ones_like(sums), sums),
-        f"the weights of a query sum to {sums.min():.3g} to {sums.max():.3g}, wanted 1",
-    )
     raise AssertionError(
         f"differs from a loop by up to {np.abs(wanted - outputs).max():.3g}, though the weights of "
         f"a query sum to 1: is the scale 1 / sqrt(d), and is each value blended with the weight of "
@@ -178,16 +202,17 @@ def check_dtype(attention: Function, *, like: Array) -> None:
     )
 
 
-def _drawn() -> tuple[Numbers, Numbers, Numbers]:
+def _drawn(equal: bool = False) -> tuple[Numbers, Numbers, Numbers]:
     draw = np.random.default_rng(0)
-    query, key, value = (draw.normal(size=(B, H, n, D)) for n in (Q, K, K))
+    lengths = (K if equal else Q, K, K)
+    query, key, value = (draw.normal(size=(B, H, n, D)) for n in lengths)
     return query, key, value
 
 
 def _scores(
     query: Numbers, key: Numbers, scale: float = 1 / math.sqrt(D)
 ) -> Numbers:
-    scores = np.zeros((B, H, Q, K))
+    scores = np.zeros((B, H, query.shape[2], key.shape[2]))
     for place in np.ndindex(scores.shape):
         *head, i, j = place
         scores[place] = scale * sum(query[(*head, i)] * key[(*head, j)])

@@ -138,7 +138,11 @@ sinks of 0 and long rows would hardly see it)
     heads, one = np.ones((len(SINKS), 1, 1)), np.eye(1, WIDTH)
     for score in (0.0, 6.0, -6.0):
         keys = score / scale * one * np.ones((KEYS, 1))
-        rows = heads * one, heads * keys, heads * np.ones((KEYS, WIDTH))
+        rows = (
+            heads * one * np.ones((KEYS, 1)),
+            heads * keys,
+            heads * np.ones((KEYS, WIDTH)),
+        )
         given = *as_heads(like, *rows), constant_like(like, SINKS)
         sums = outputs_of(attention, *given)[0, :, 0, 0]
         _check_sums(np.asarray(sums), score, scale)

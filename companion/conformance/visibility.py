@@ -204,7 +204,7 @@ def check_offset(attention: Function, *, like: Array, offset: int = 0) -> None:
     AssertionError: 3 queries and 5 keys: the first query sees 3 keys, wanted 1: the mask ends at \
 the last key instead of beginning at the first
     """
-    for q, k in ((3, 5), (5, 3), (4, 4)):
+    for q, k in ((3, 5), (5, 3), (4, 4), (1, 5)):
         query, key, value = np.zeros((q, 8)), np.ones((k, 8)), np.eye(k, 8)
         given = as_heads(like, query, key, value)
         seen = outputs_of(attention, *given)[0, 0, :, :k] > 0
