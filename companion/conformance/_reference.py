@@ -55,7 +55,7 @@ def weigh(
     return (powers / total)[..., :k], (highest + np.log(total))[..., 0]
 
 
-def drawn(
+def rows_of_size(
     *, b: int = 2, h: int = 3, g: int = 0, q: int, k: int, d: int = 16, v: int = 0,
     seed: int = 0,
 ) -> list[Numbers]:  # fmt: skip
@@ -75,7 +75,7 @@ def answer(asked: Subject, given: Sequence[Any], options: Any) -> Any:
     return [*map(plain_numbers, came)] if several else plain_numbers(came)
 
 
-def gap(
+def off_by(
     asked: Subject, rows: Sequence[Numbers], like: Any = None, **options: Any
 ) -> float:
     """Return how far a call is from float64; what is asked for beside the output counts, too."""
@@ -89,10 +89,10 @@ def gap(
     results = came if isinstance(came, list) else [came]
     if len(results) != len(wanted):
         return math.inf
-    return max(map(distance, wanted, results))
+    return max(map(farthest, wanted, results))
 
 
-def distance(wanted: Numbers, came: Numbers) -> float:
+def farthest(wanted: Numbers, came: Numbers) -> float:
     """Return the largest difference in units of the largest number; NaN is infinitely far."""
     if wanted.shape != came.shape:
         return math.inf

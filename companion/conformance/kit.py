@@ -27,7 +27,7 @@ from companion.conformance._outputs import (
     mask_like,
     plain_numbers,
 )
-from companion.conformance._reference import drawn
+from companion.conformance._reference import rows_of_size
 from companion.conformance.attention import (
     check_dead_row,
     check_grouped,
@@ -226,7 +226,7 @@ def _on_itself(
 
 def _inputs(asked: Subject) -> None:
     """Call it as plainly as possible, without the copies that it gets elsewhere."""
-    given = as_heads(asked.like, *drawn(q=7, k=7))
+    given = as_heads(asked.like, *rows_of_size(q=7, k=7))
     before = [plain_numbers(x).copy() for x in given]
     try:
         asked(*given)
@@ -353,7 +353,7 @@ def _large_scores(asked: Subject) -> str:
 
 def _weights(asked: Subject) -> None:
     """Some functions give their weights whether they are asked for or not."""
-    plainly = asked.plainly(*as_heads(asked.like, *drawn(q=5, k=5)))
+    plainly = asked.plainly(*as_heads(asked.like, *rows_of_size(q=5, k=5)))
     pair = isinstance(plainly, tuple | list) and plainly[1] is not None
     unasked = pair and not asked.offers("need_weights")
     function = asked.plainly if unasked else _with(asked, need_weights=True)

@@ -103,7 +103,7 @@ class Subject:
         given = [_copied(x, self.layout) for x in (query, key, value)]
         named = dict(self._named(*one) for one in options.items())
         results = self._answer(given, named)
-        output = first(results)
+        output = output_of(results)
         if self.layout == "bnhd" and output.ndim == 4:
             output = _copied(output, self.layout)
         fail_at_shape(output, (*query.shape[:-1], value.shape[-1]))
@@ -235,7 +235,7 @@ class Subject:
                 after = self._call(given, without | {name: sample})
                 before = None if grouped else self._call(given, without)
                 same = type(after) is type(before) and not differ(
-                    *(plain_numbers(first(x)) for x in (before, after))
+                    *(plain_numbers(output_of(x)) for x in (before, after))
                 )
             except Exception:
                 continue
@@ -257,7 +257,7 @@ _SAMPLES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def first(results: Any) -> Any:
+def output_of(results: Any) -> Any:
     """Return the output of results, which may be one array or several."""
     return results[0] if isinstance(results, tuple | list) else results
 

@@ -28,9 +28,9 @@ from companion.conformance._outputs import (
 from companion.conformance._reference import (
     answer,
     attend,
-    distance,
-    drawn,
-    gap,
+    farthest,
+    off_by,
+    rows_of_size,
     weigh,
 )
 from companion.conformance.signature import (
@@ -69,12 +69,12 @@ def _compare(
     wanted: Numbers, came: Numbers, told: str, guesses: Guesses, hint: str
 ) -> None:
     """Fail if an output is not as wanted, with the hint of the first guess that it is like."""
-    far = distance(wanted, came)
+    far = farthest(wanted, came)
     if far <= TOLERANCE:
         return
     told = f"{told}: differs from float64 by up to {far:.2g}"
     for mistaken, why in guesses:
-        fail_if(distance(mistaken, came) <= TOLERANCE, f"{told}: {why}")
+        fail_if(farthest(mistaken, came) <= TOLERANCE, f"{told}: {why}")
     raise AssertionError(f"{told}: {hint}")
 
 
@@ -106,7 +106,7 @@ def check_sizes(asked: Subject) -> str:
 def _check_size(
     asked: Subject, told: str, size: dict[str, int], options: Options
 ) -> None:
-    given = as_heads(asked.like, *drawn(b=1, h=2, **size))
+    given = as_heads(asked.like, *rows_of_size(b=1, h=2, **size))
     wanted, came = attend(*given, **options), answer(asked, given, options)
     wrong = ~np.isclose(wanted, came, atol=1e-4).all((0, 1, 3))
     hint = (
@@ -161,7 +161,7 @@ def _check_mask(
     if keyword == "attn_mask":
         mask = (mask > 0) | (np.arange(7) == 2)
     h = sizes["h"]
-    rows = drawn(b=2, h=h, g=2 if options else h, q=q, k=7)
+    rows = rows_of_size(b=2, h=h, g=2 if options else h, q=q, k=7)
     given = as_heads(asked.like, *rows)
     came = answer(asked, given, {keyword: mask, **options})
     full = np.broadcast_to(mask, (2, h, q, 7))
@@ -184,7 +184,7 @@ def _check_mask(
 def check_late_mask(asked: Subject, keyword: str) -> None:
     """Fail if what is forbidden is taken out in the wrong place: after the softmax."""
     allowed: Flags = np.tri(6, dtype=bool)
-    given = as_heads(asked.like, *drawn(b=1, h=2, q=6, k=6))
+    given = as_heads(asked.like, *rows_of_size(b=1, h=2, q=6, k=6))
     options = {keyword: True if keyword == "is_causal" else allowed}
     came = answer(asked, given, options)
     query, key, value = map(plain_numbers, given)
@@ -196,7 +196,7 @@ def check_late_mask(asked: Subject, keyword: str) -> None:
         (late, "comes after the softmax: what is forbidden still counts in the sum of weights"),
         (zeroed, "is multiplied with the scores: a forbidden score is -inf, and not 0"),
     ):  # fmt: skip
-        fail_if(distance(weights @ value, came) <= TOLERANCE, f"{what} {hint}")
+        fail_if(farthest(weights @ value, came) <= TOLERANCE, f"{what} {hint}")
 
 
 # Keywords in pairs
@@ -239,7 +239,7 @@ def check_pairs(asked: Subject) -> str:
             options |= _keywords(asked, q)[name]
         # As many sequences as key heads: an axis that is taken for the other one fits.
         g = 2 if "enable_gqa" in options else 4
-        far = gap(asked, drawn(b=2, h=4, g=g, q=q, k=7), **options)
+        far = off_by(asked, rows_of_size(b=2, h=4, g=g, q=q, k=7), **options)
         if far > TOLERANCE:
             wrong[together] = max(far, wrong.get(together, 0.0))
 
@@ -299,7 +299,7 @@ def _check_edge(
         rows = (x[:size] for x in (query, key, value))
         given = as_heads(like, *rows)
         came = answer(asked, given, options)[:, :, :2]
-        far = distance(attend(*given, **options)[:, :, :2], came)
+        far = farthest(attend(*given, **options)[:, :, :2], came)
         clipped = "are scores clipped, or is the largest one looked for from a finite number on?"
         leaks = "is a forbidden score -inf, and not a large negative number?"
         why = leaks if options else hint or clipped
@@ -318,7 +318,9 @@ def check_precision(asked: Subject, like: Any) -> str:
     rounding, most = float(kind.eps), 32 if kind.bits < 32 else 256
 
     def run(options: Options) -> None:
-        far = gap(asked, drawn(b=1, h=2, q=70, k=70), like, **options)
+        far = off_by(
+            asked, rows_of_size(b=1, h=2, q=70, k=70), like, **options
+        )
         fail_if(
             far > most * rounding,
             f"in {like.dtype} it differs from float64 by {far:.2g}, {far / rounding:.0f} "
@@ -354,7 +356,7 @@ def _check_slopes(
     asked: Subject, where: str, size: dict[str, int], options: Options
 ) -> None:
     g = 2 if "enable_gqa" in options else 4
-    rows = drawn(b=2, h=4, g=g, **size)
+    rows = rows_of_size(b=2, h=4, g=g, **size)
     numbers: Options = dict(zip(("query", "key", "value"), rows, strict=True))
     fixed = dict(options)
     for name in fixed.keys() & {"attn_bias", "sinks"}:
