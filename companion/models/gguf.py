@@ -131,7 +131,8 @@ class GgufFile(dict[str, Any]):
                 f"{name}: {self.path} has it as {stored.tensor_type.name}, wanted F32, F16, BF16 "
                 f"or a quantisation that gguf can undo"
             ) from error
-        return torch.tensor(numbers, dtype=torch.float32)
+        # What is stored in float32 would be a view of the file, which may not be written into.
+        return torch.from_numpy(np.require(numbers, np.float32, "W"))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
