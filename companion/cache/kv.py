@@ -196,6 +196,25 @@ class KVCache:
         if self._lengths is not None:
             self._lengths = self._lengths.index_select(0, indices)
 
+    @contract(length=">= 0")
+    def cut(self, length: int) -> None:
+        """Forget all tokens but the first `length`: another text begins with the same ones.
+
+        Raises:
+            ValueError: more than there are, a ring, or sequences of unequal length.
+        """
+        if self.window is not None or self._lengths is not None:
+            kind = "unequal lengths" if self.window is None else "a window"
+            raise ValueError(
+                f"length: got {length} for a cache with {kind}, wanted one with neither"
+            )
+        if length > self._length:
+            raise ValueError(
+                f"length: got {length}, wanted at most {self._length}, the cache's"
+            )
+        self._changes += 1
+        self._length = length
+
     def reset(self) -> None:
         """Forget all tokens."""
         self._changes += 1

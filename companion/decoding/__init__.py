@@ -12,10 +12,11 @@ from companion.decoding.speculative import (
     verify,
 )
 from companion.decoding.stepwise import greedy, sample
+from companion.decoding.streaming import Kept, stream_text, stream_tokens
 from companion.decoding.truncation import keep_min_p, keep_top_k, keep_top_p
 
 __all__ = [
-    "Decoded", "Reorder", "Score", "Speculated", "State", "Step", "beam", "greedy", "keep_min_p",
-    "keep_top_k", "keep_top_p", "length_factor", "overlap", "remainder", "sample", "speculate",
-    "verify",
+    "Decoded", "Kept", "Reorder", "Score", "Speculated", "State", "Step", "beam", "greedy",
+    "keep_min_p", "keep_top_k", "keep_top_p", "length_factor", "overlap", "remainder", "sample",
+    "speculate", "stream_text", "stream_tokens", "verify",
 ]  # fmt: skip

@@ -95,6 +95,17 @@ def sample(
     >>> bool((rolled.tokens < 7).all())
     True
     """
+    draw = chooser(temperature, top_k, top_p, min_p, generator)
+    first = first_tokens(bos_id, batch_size, state)
+    return _write(step, state, draw, first, eos_id, max_len)
+
+
+@contract(top_k=">= 1", top_p="> 0 and <= 1", min_p="> 0 and <= 1")
+def chooser(
+    temperature: float, top_k: int | None = None, top_p: float | None = None,
+    min_p: float | None = None, generator: torch.Generator | None = None,
+) -> Callable[[Tensor], Tensor]:  # fmt: skip
+    """Return what draws tokens (b,) from logits (b, vocabulary); the arguments are `sample`'s."""
     if temperature < TINIEST:
         raise ValueError(
             f"temperature: got {temperature}, wanted above 0 in float32; `greedy` is its limit"
@@ -117,8 +128,7 @@ def sample(
         probabilities = logits.masked_fill(forbidden, 0.0).softmax(-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
-    first = first_tokens(bos_id, batch_size, state)
-    return _write(step, state, draw, first, eos_id, max_len)
+    return draw
 
 
 def _write(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
@@ -18,9 +21,11 @@ from companion.models.transformer.embedding import (
     Output,
     check_length,
 )
+from companion.models.transformer.own_attention import simply_called
 from companion.models.transformer.states import (
     changes_of,
     check_reorder,
+    check_room,
     check_step,
     reordered,
 )
@@ -163,6 +168,7 @@ class LanguageModel(nn.Module):
         max_len: int = 100,
         beam_size: int = 1,
         use_cache: bool = True,
+        caches: Sequence[KVCache] | None = None,
     ) -> PromptState:
         """Read every prompt up to its last token, which the first step reads; no gradients.
 
@@ -172,9 +178,12 @@ class LanguageModel(nn.Module):
             max_len: most steps that will be taken; memory for them is allocated now.
             beam_size: rows for each prompt; they follow one another.
             use_cache: keep keys and values; otherwise every step computes all tokens anew.
+            caches: of an earlier text, which began with the same tokens: `KVCache.cut` them to
+                these, and they are not read again. They are written into.
 
         Raises:
-            ValueError: more tokens than learned positions.
+            ValueError: more tokens than learned positions or than the caches have room for, or
+                caches that hold more than the prompt before its last token.
         """
         limit = prompt.shape[1] - 1 + max_len
         check_length(self.config, limit)
@@ -186,10 +195,13 @@ class LanguageModel(nn.Module):
             last = prompt.gather(1, before[:, None])[:, 0]
         if not use_cache:
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
-        caches = self.decoder.make_caches(len(prompt), limit)
-        read = self.embedding(prompt[:, :-1])
+        if caches is None:
+            caches = self.decoder.make_caches(len(prompt), limit)
+        held = caches[0].length
+        check_room(caches[0], held, prompt.shape[1] - 1, limit)
+        read = self.embedding(prompt[:, held:-1], offset=held)
         self.decoder(read, caches=caches, lengths=before)
-        return PromptState(last, caches, None, None, changes_of(caches))
+        return PromptState(last, tuple(caches), None, None, changes_of(caches))
 
     @contract(tokens="ids: b")
     def step(self, tokens: Tensor, state: PromptState) -> LanguageStep:
@@ -244,3 +256,45 @@ class LanguageModel(nn.Module):
         """
         check_reorder(indices, state, state.last)
         return reordered(state, indices)
+
+    def with_attention(
+        self,
+        attention: Callable[..., Any],
+        *,
+        repeat_kv: bool = True,
+        arrays: Literal["torch", "numpy"] = "torch",
+    ) -> LanguageModel:
+        """Return this model with another attention in every layer; the weights are shared.
+
+        Args:
+            attention: every layer calls attention(query, key, value, mask), for a whole prompt and
+                for one token after the other, and wants (b, h, q, d) back. The query is
+                (b, h, q, d), key and value are (b, h, k, d), both turned by their positions, and
+                nothing is scaled. The k keys are those of all tokens so far, the q queries those
+                of the last q of them. The mask is boolean, (q, k), or (b, 1, q, k) for prompts of
+                unequal length, True = may attend: key j for query i if j <= i + k - q. Where
+                positions are a bias on the scores, it is that bias instead, -inf where nothing
+                may be attended to. Whoever asks the model for its weights makes it tell
+                need_weights=True, and output and weights (b, h, q, k) are wanted.
+            repeat_kv: repeat key and value heads that several query heads share. False passes
+                (b, g, k, d); query head i then belongs to key head i // (h / g).
+            arrays: "numpy" passes NumPy's arrays, and wants one back.
+
+        Raises:
+            ValueError: when the model runs, an output of another shape.
+
+        >>> from companion import scaled_dot_product_attention
+        >>> model = LanguageModel(TransformerConfig(vocab_size=11, embed_dim=12, num_heads=3))
+        >>> same = model.eval().with_attention(scaled_dot_product_attention, arrays="numpy")
+        >>> tokens = torch.tensor([[4, 5, 6]])
+        >>> torch.allclose(model(tokens), same(tokens), atol=1e-6)
+        True
+        """
+        shared = chain(self.parameters(), self.buffers())
+        model = deepcopy(self, {id(tensor): tensor for tensor in shared})
+        called = simply_called(
+            attention, repeat=repeat_kv, as_numpy=arrays == "numpy"
+        )
+        for block in model.decoder.blocks:
+            block.self_attention.attention_fn = called
+        return model
