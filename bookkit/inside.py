@@ -1,8 +1,8 @@
 """Mistakes of attention, as functions that a language model can be given in place of its own.
 
-Twelve are the lesson "From scratch"'s, and six are the bug museum's. Each takes a query
-(b, h, q, d), a key and a value (b, g, k, d), the last query at the last key, and returns
-(b, h, q, d).
+Twelve are the lesson "From scratch"'s, and six are the bug museum's. Each is called as
+`LanguageModel.with_attention(..., repeat_kv=False)` calls it: with a query (b, h, q, d), a key and
+a value (b, g, k, d), the last query at the last key, and the mask (q, k). It gives (b, h, q, d).
 """
 
 import math
@@ -17,11 +17,10 @@ from bookkit.exercises.silent import weigh
 from bookkit.playables.switchboard import SWITCHES
 from companion.attention import attend, masked_softmax, scaled_dot_product_attention
 from companion.heads import repeat_kv
-from companion.masks import causal_mask
 from companion.positions import rotary_frequencies, rotate
 from companion.scores import scaled_dot_score
 
-Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
+Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 BASE = 100_000.0
 """Ratio of the rotary frequencies of SmolLM2-135M."""
@@ -29,12 +28,12 @@ CAP = 50.0
 """The bound of the scores in Gemma 2."""
 
 
-def right(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def right(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     """Attend causally, as the model was trained to."""
-    return _weighed("", query, key, value)
+    return _weighed("", query, key, value, mask)
 
 
-def _weighed(mistake: str, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _weighed(mistake: str, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     weights = weigh(query, repeat_kv(key, query), mistake)
     blend: Tensor = attend(weights, repeat_kv(value, query))
     return blend
@@ -45,36 +44,28 @@ def _by_a_view(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2).reshape(heads.shape)
 
 
-def _joined_by_a_view(attention: Attention, *heads: Tensor) -> Tensor:
+def _joined_by_a_view(attention: Attention, *given: Tensor) -> Tensor:
     """Return what the layer, which joins heads correctly, turns into a join by a view."""
-    blend = attention(*heads)
+    blend = attention(*given)
     b, h, q, d = blend.shape
     return blend.reshape(b, q, h, d).transpose(1, 2)
 
 
-def _viewed(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _joined_by_a_view(right, *map(_by_a_view, (query, key, value)))
+def _viewed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    return _joined_by_a_view(right, *map(_by_a_view, (query, key, value)), mask)
 
 
-def _allowed(query: Tensor, key: Tensor) -> Tensor:
-    q, k = query.shape[-2], key.shape[-2]
-    mask: Tensor = causal_mask(q, k, offset=k - q, like=query)
-    return mask
-
-
-def _scaled_by_the_model(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _scaled_by_the_model(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     scale = 1 / math.sqrt(query.shape[1] * query.shape[-1])
-    return scaled_dot_product_attention(
-        query, key, value, _allowed(query, key), scale=scale, enable_gqa=True
-    )
+    return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=True)
 
 
-def _tiled(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _tiled(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     times = query.shape[1] // key.shape[1]
-    return right(query, key.repeat(1, times, 1, 1), value.repeat(1, times, 1, 1))
+    return right(query, key.repeat(1, times, 1, 1), value.repeat(1, times, 1, 1), mask)
 
 
-def _neighbours(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _neighbours(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     """Turn back what the layer has turned by halves, and turn neighbours instead."""
     frequencies = rotary_frequencies(query.shape[-1], base=BASE)
     places = torch.arange(key.shape[-2])
@@ -83,24 +74,25 @@ def _neighbours(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         plain = rotate(heads, -at, frequencies=frequencies)
         return rotate(plain, at, frequencies=frequencies, interleaved=True)
 
-    return right(turned(query, places[-query.shape[-2] :]), turned(key, places), value)
+    return right(turned(query, places[-query.shape[-2] :]), turned(key, places), value, mask)
 
 
-def _capped_late(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _capped_late(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     scores = scaled_dot_score(query, repeat_kv(key, query))
-    scores = scores.masked_fill(~_allowed(query, key), -math.inf)
+    scores = scores.masked_fill(~mask, -math.inf)
     return attend(masked_softmax(CAP * torch.tanh(scores / CAP)), repeat_kv(value, query))
 
 
-def _one_more_below(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _one_more_below(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     scores = scaled_dot_score(query, repeat_kv(key, query))
-    scores = scores.masked_fill(~_allowed(query, key), -math.inf)
+    scores = scores.masked_fill(~mask, -math.inf)
     powers = torch.exp(scores - scores.amax(-1, keepdim=True))
     return powers / (powers.sum(-1, keepdim=True) + 1) @ repeat_kv(value, query)
 
 
-def _alone(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return repeat_kv(value, query)[..., -query.shape[-2] :, :]
+def _large_penalty(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    scores = scaled_dot_score(query, repeat_kv(key, query))
+    return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ repeat_kv(value, query)
 
 
 @dataclass(frozen=True)
@@ -140,9 +132,9 @@ MISTAKES = {
         "The sum below the softmax counts 1 too much, and the scores are shifted by their largest.",
         _one_more_below, "off by one",
     ),
-    "the batch for the words": Mistake(
-        "Words attend along the batch, where each finds only itself.",
-        _alone, "the wrong axis",
+    "-1e9 for infinity": Mistake(
+        "A forbidden score becomes -1,000,000,000 instead of minus infinity.",
+        _large_penalty, "the average of all",
     ),
 }  # fmt: skip
 """The mistakes by name."""
@@ -154,12 +146,13 @@ def side_by_side(attentions: Sequence[Attention]) -> Attention:
     """Let the first text of a batch have the first attention, the second the second, and so on.
 
     >>> one = torch.ones(2, 1, 1, 1)
-    >>> side_by_side([right, lambda q, k, v: 0 * q])(one, one, one).flatten()
+    >>> sees = torch.ones(1, 1, dtype=torch.bool)
+    >>> side_by_side([right, lambda q, k, v, mask: 0 * q])(one, one, one, sees).flatten()
     tensor([1., 0.])
     """
 
-    def each(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    def each(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         rows = zip(attentions, query.split(1), key.split(1), value.split(1), strict=True)
-        return torch.cat([attention(*heads) for attention, *heads in rows])
+        return torch.cat([attention(*heads, mask) for attention, *heads in rows])
 
     return each

@@ -1,9 +1,14 @@
 """The exercises of "Your attention inside"."""
 
+from dataclasses import replace
+
 import torch
+from torch import Tensor
 
 from bookkit import inside
+from bookkit.exercises.answers import Answer
 from bookkit.exercises.exercise import Function, Several, Value
+from companion.masks import causal_mask
 
 check_untouched = Value(
     "The number of the answer that you predict: 1, 2 or 3.", right=2,
@@ -30,12 +35,13 @@ check_sums = Several(
 _DRAW = torch.Generator().manual_seed(34)
 
 
-def _heads(b: int, h: int, n: int, d: int) -> torch.Tensor:
-    return torch.randn(b, h, n, d, generator=_DRAW, dtype=torch.float64)
+def _heads(h: int, n: int) -> Tensor:
+    return torch.randn(2, h, n, 4, generator=_DRAW, dtype=torch.float64)
 
 
-def _case(q: int, k: int) -> list[torch.Tensor]:
-    return [_heads(2, 6, q, 4), _heads(2, 3, k, 4), _heads(2, 3, k, 4)]
+def _case(q: int, k: int) -> list[Tensor]:
+    """Return heads, and a mask that hides nothing: the answer is to make its own."""
+    return [_heads(6, q), _heads(3, k), _heads(3, k), torch.ones(q, k, dtype=torch.bool)]
 
 
 HINTS = {
@@ -57,21 +63,42 @@ HINTS = {
     "key heads tiled": "the key heads are in the order 1 2 3 1 2 3: each serves neighbouring query "
     "heads, 1 1 2 2 3 3",
     "one more below": "1 too much is in the sum below the softmax",
-    "the batch for the words": "each word finds only itself",
 }
 """What is said to a mistake that an answer makes."""
 
 
-check_attention = Function(
-    "`my_attention(query, key, value)`, causal attention from (b, h, q, d), (b, g, k, d) and "
+def _masked(attention: inside.Attention) -> Answer:
+    """Give an attention the mask that the answer has to make itself."""
+
+    def called(query: Tensor, key: Tensor, value: Tensor, _mask: Tensor) -> Tensor:
+        q, k = query.shape[-2], key.shape[-2]
+        return attention(query, key, value, causal_mask(q, k, offset=k - q, like=query))
+
+    return called
+
+
+check_in_torch = Function(
+    "`my_attention(query, key, value, mask)`, causal attention from (b, h, q, d), (b, g, k, d) and "
     "(b, g, k, d) to (b, h, q, d): h / g neighbouring query heads share a key head, and the last "
-    "query is at the last key.",
+    "query is at the last key. The mask that comes hides nothing; make your own.",
     right=inside.right,
     cases={"a whole text": _case(5, 5), "with a cache": _case(2, 7), "one word": _case(1, 7)},
-    mistakes={hint: inside.MISTAKES[name].attention for name, hint in HINTS.items()}, where="{when}: ",
-    axes="(b, h, q, d)", rtol=1e-5, atol=1e-6, untouched="it writes into what it is given",
+    mistakes={hint: _masked(inside.MISTAKES[name].attention) for name, hint in HINTS.items()},
+    where="{when}: ", axes="(b, h, q, d)", rtol=1e-5, atol=1e-6,
+    untouched="it writes into what it is given",
     why="Do the heads fit? Three key heads serve six query heads. And there may be fewer queries "
     "than keys.",
+)  # fmt: skip
+
+
+def _in_numpy(attention: Answer) -> Answer:
+    return lambda *arrays: attention(*map(torch.from_numpy, arrays)).numpy()
+
+
+check_attention = replace(
+    check_in_torch, right=_in_numpy(inside.right),
+    cases={when: [part.numpy() for part in case] for when, case in check_in_torch.cases.items()},
+    mistakes={hint: _in_numpy(one) for hint, one in check_in_torch.mistakes.items()},
 )  # fmt: skip
 
 check_symptom = Value(

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from bookkit.inside import MISTAKES, NEEDS_ALL_QUERIES, right, side_by_side
+from bookkit.inside import MISTAKES, NEEDS_ALL_QUERIES, Attention, right, side_by_side
 from companion.decoding import greedy
+from companion.models.smollm import smollm
 from companion.models.transformer import LanguageModel, TransformerConfig
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSFORMERS
@@ -33,18 +34,10 @@ QUESTIONS = (
     "How does a bicycle stay upright?",
     "Tell me about the moon.",
     "What is the difference between a river and a lake?",
-    "Give me three tips for learning Spanish.",
-    "Who was Marie Curie?",
-    "How is bread made?",
-    "Why do we sleep?",
-    "Describe a day at the beach.",
-    "What is a computer program?",
-    "Write a letter to a friend who has moved away.",
-    "How do birds find their way?",
 )
-LENGTH, FIRST = 128, 64
+LENGTH, FIRST = 96, 48
 """Tokens of a passage, and how many of them come at once."""
-LONGEST = 60
+LONGEST = 40
 """Most tokens of an answer."""
 ATTENTIONS = {"right": right} | {name: one.attention for name, one in MISTAKES.items()}
 WRITING = {name: one for name, one in ATTENTIONS.items() if name != NEEDS_ALL_QUERIES}
@@ -56,6 +49,11 @@ def passages() -> list[str]:
     return [one["text"] for one in json.loads(file.read_text(encoding="utf-8"))["passages"]]
 
 
+def given(model: LanguageModel, attention: Attention) -> LanguageModel:
+    """Return the model with another attention, whose heads share keys as they come."""
+    return model.with_attention(attention, repeat_kv=False)
+
+
 def written(model: LanguageModel, prompt: Tensor, longest: int, eos_id: int) -> dict[str, Tensor]:
     """Return the most probable answer by each attention, its end included where it has one.
 
@@ -63,7 +61,7 @@ def written(model: LanguageModel, prompt: Tensor, longest: int, eos_id: int) -> 
         prompt: (n,) ids.
         longest: most tokens of an answer.
     """
-    together = model.with_attention(side_by_side([*WRITING.values()]))
+    together = given(model, side_by_side([*WRITING.values()]))
     state = together.start(prompt.repeat(len(WRITING), 1), max_len=longest)
     answers = greedy(
         together.step, state, batch_size=len(WRITING), bos_id=state.last, eos_id=eos_id,
@@ -85,9 +83,9 @@ def losses(model: LanguageModel, text: Tensor, first: int) -> Iterator[tuple[str
     """
     wanted, count = text[first:], len(WRITING)
     for name, attention in ATTENTIONS.items():
-        logits = model.with_attention(attention)(text[None, :-1])[0, first - 1 :]
+        logits = given(model, attention)(text[None, :-1])[0, first - 1 :]
         yield f"{name}/at_once", float(cross_entropy(logits, wanted))
-    together = model.with_attention(side_by_side([*WRITING.values()]))
+    together = given(model, side_by_side([*WRITING.values()]))
     state = together.start(text[:first].repeat(count, 1), max_len=len(wanted))
     tokens, total = state.last, torch.zeros(count)
     for token in wanted:
@@ -98,31 +96,21 @@ def losses(model: LanguageModel, text: Tensor, first: int) -> Iterator[tuple[str
         yield f"{name}/in_use", float(loss)
 
 
-@torch.no_grad()
-def judged(
-    model: LanguageModel, prompt: Tensor, answers: Mapping[str, Tensor]
-) -> Iterator[tuple[str, float]]:
-    """Yield how many first tokens of an answer are right's, and what the sound model thinks of it.
-
-    The second is the loss of the answer's tokens, in nats, by the model with the right attention.
-    """
+def kept(answers: Mapping[str, Tensor]) -> Iterator[tuple[str, float]]:
+    """Yield how many first tokens of an answer are those of the right one."""
     for name, answer in answers.items():
         both = zip(answer.tolist(), answers["right"].tolist(), strict=False)
         same = [one == other for one, other in both]
         yield f"{name}/kept", float((*same, False).index(False))
-        logits = model.with_attention(right)(torch.cat([prompt, answer])[None, :-1])
-        yield f"{name}/strange", float(cross_entropy(logits[0, len(prompt) - 1 :], answer))
 
 
 def run(seed: int) -> dict[str, float]:
     """Ask one question and read one passage."""
-    from companion.models.smollm import smollm
-
     model, tokenizer = smollm()
     prompt = torch.tensor(tokenizer.encode(tokenizer.chat(QUESTIONS[seed - 1])))
     text = torch.tensor(tokenizer.encode(passages()[seed - 1])[:LENGTH])
     answers = written(model, prompt, LONGEST, tokenizer.eos_id)
-    return dict([*losses(model, text, FIRST), *judged(model, prompt, answers)])
+    return dict([*losses(model, text, FIRST), *kept(answers)])
 
 
 def smoke() -> list[float]:
@@ -137,7 +125,7 @@ def smoke() -> list[float]:
         model = LanguageModel(config).eval()
     prompt, text = torch.randint(53, (2, 11), generator=generator)
     answers = written(model, prompt, 5, 0)
-    return [loss for _, loss in (*losses(model, text, 6), *judged(model, prompt, answers))]
+    return [loss for _, loss in (*losses(model, text, 6), *kept(answers))]
 
 
 STUDY = Experiment(
