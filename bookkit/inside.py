@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -138,6 +139,8 @@ MISTAKES = {
     ),
 }  # fmt: skip
 """The mistakes by name."""
+ANSWERS = Path(__file__).parent / "data" / "inside.json"
+"""What a model answered with each: `python -m experiments.tools.page_answers` wrote it."""
 NEEDS_ALL_QUERIES = "query and key swapped"
 """The mistake that stops with an error where there are fewer queries than keys."""
 
