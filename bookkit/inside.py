@@ -16,12 +16,12 @@ from torch import Tensor
 
 from bookkit.exercises.silent import weigh
 from bookkit.playables.switchboard import SWITCHES
-from companion.attention import attend, masked_softmax, scaled_dot_product_attention
+from companion.attention import attend, scaled_dot_product_attention
 from companion.heads import repeat_kv
 from companion.positions import rotary_frequencies, rotate
 from companion.scores import scaled_dot_score
 
-Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+Attention = Callable[..., Tensor]
 
 BASE = 100_000.0
 """Ratio of the rotary frequencies of SmolLM2-135M."""
@@ -35,9 +35,7 @@ def right(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
 
 
 def _weighed(mistake: str, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    weights = weigh(query, repeat_kv(key, query), mistake)
-    blend: Tensor = attend(weights, repeat_kv(value, query))
-    return blend
+    return _blend(weigh(query, repeat_kv(key, query), mistake), query, value)
 
 
 def _by_a_view(heads: Tensor) -> Tensor:
@@ -78,22 +76,29 @@ def _neighbours(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tens
     return right(turned(query, places[-query.shape[-2] :]), turned(key, places), value, mask)
 
 
+def _scores(query: Tensor, key: Tensor, mask: Tensor, forbidden: float = -math.inf) -> Tensor:
+    scores: Tensor = scaled_dot_score(query, repeat_kv(key, query))
+    return scores.masked_fill(~mask, forbidden)
+
+
+def _blend(weights: Tensor, query: Tensor, value: Tensor) -> Tensor:
+    blend: Tensor = attend(weights, repeat_kv(value, query))
+    return blend
+
+
 def _capped_late(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    scores = scaled_dot_score(query, repeat_kv(key, query))
-    scores = scores.masked_fill(~mask, -math.inf)
-    return attend(masked_softmax(CAP * torch.tanh(scores / CAP)), repeat_kv(value, query))
+    scores = CAP * torch.tanh(_scores(query, key, mask) / CAP)
+    return _blend(scores.softmax(-1), query, value)
 
 
 def _one_more_below(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    scores = scaled_dot_score(query, repeat_kv(key, query))
-    scores = scores.masked_fill(~mask, -math.inf)
+    scores = _scores(query, key, mask)
     powers = torch.exp(scores - scores.amax(-1, keepdim=True))
-    return powers / (powers.sum(-1, keepdim=True) + 1) @ repeat_kv(value, query)
+    return _blend(powers / (powers.sum(-1, keepdim=True) + 1), query, value)
 
 
 def _large_penalty(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    scores = scaled_dot_score(query, repeat_kv(key, query))
-    return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ repeat_kv(value, query)
+    return _blend(_scores(query, key, mask, -1e9).softmax(-1), query, value)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class Mistake:
     exhibit: str = ""  # its name in the museum; "" for a mistake of "From scratch"
 
 
-_VIEWS = {
+_VIEWS: dict[str, Attention] = {
     "heads by a view": _viewed,
     "joined by a view": partial(_joined_by_a_view, right),
 }
@@ -155,7 +160,7 @@ def side_by_side(attentions: Sequence[Attention]) -> Attention:
     """
 
     def each(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-        rows = zip(attentions, query.split(1), key.split(1), value.split(1), strict=True)
-        return torch.cat([attention(*heads, mask) for attention, *heads in rows])
+        texts = zip(attentions, query[:, None], key[:, None], value[:, None], strict=True)
+        return torch.cat([attention(*heads, mask) for attention, *heads in texts])
 
     return each

@@ -77,12 +77,14 @@ def _masked(attention: inside.Attention) -> Answer:
     return called
 
 
+_CASES = {"a whole text": _case(5, 5), "with a cache": _case(2, 7), "one word": _case(1, 7)}
+
 check_in_torch = Function(
     "`my_attention(query, key, value, mask)`, causal attention from (b, h, q, d), (b, g, k, d) and "
     "(b, g, k, d) to (b, h, q, d): h / g neighbouring query heads share a key head, and the last "
     "query is at the last key. The mask that comes hides nothing; make your own.",
     right=inside.right,
-    cases={"a whole text": _case(5, 5), "with a cache": _case(2, 7), "one word": _case(1, 7)},
+    cases=_CASES,
     mistakes={hint: _masked(inside.MISTAKES[name].attention) for name, hint in HINTS.items()},
     where="{when}: ", axes="(b, h, q, d)", rtol=1e-5, atol=1e-6,
     untouched="it writes into what it is given",
@@ -97,7 +99,7 @@ def _in_numpy(attention: Answer) -> Answer:
 
 check_attention = replace(
     check_in_torch, right=_in_numpy(inside.right),
-    cases={when: [part.numpy() for part in case] for when, case in check_in_torch.cases.items()},
+    cases={when: [part.numpy() for part in case] for when, case in _CASES.items()},
     mistakes={hint: _in_numpy(one) for hint, one in check_in_torch.mistakes.items()},
 )  # fmt: skip
 

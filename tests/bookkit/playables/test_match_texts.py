@@ -1,5 +1,7 @@
 """Texts to match in Node: the first pick counts, and the same text is as right."""
 
+from typing import Any
+
 from bookkit.figures import match_texts
 from bookkit.playables.matching import Round
 from tests.bookkit.playables.node import ask
@@ -13,7 +15,7 @@ MADE = match_texts(
 
 
 def test_a_round_is_scored() -> None:
-    states = [
+    states: list[dict[str, Any]] = [
         {"picked": {"0 0": 0, "0 1": 1, "0 2": 1}},  # right, right, wrong
         {"picked": {"0 0": 2}},  # another mistake that wrote the same
         {"round": 1, "picked": {"0 0": 0}},
