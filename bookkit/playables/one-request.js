@@ -1,7 +1,7 @@
 /* One request to a language model: when each token was read or written, and what is in memory then. */
 import { CONTROLS, SAID, chart, choice, clamp, h, label, line, num, panel, scale, slider, sum, table } from "./kit.js";
 
-const [WIDE, HIGH, LEFT, RIGHT, TOP, TALL] = [520, 96, 4, 516, 30, 26];
+const [WIDE, HIGH, LEFT, RIGHT, TOP, TALL] = [430, 96, 4, 426, 30, 26];
 
 export const lines = [3, 5];
 
