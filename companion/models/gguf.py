@@ -131,7 +131,8 @@ class GgufFile(dict[str, Any]):
                 f"{name}: {self.path} has it as {stored.tensor_type.name}, wanted F32, F16, BF16 "
                 f"or a quantisation that gguf can undo"
             ) from error
-        return torch.tensor(numbers, dtype=torch.float32)
+        # What is stored in float32 would be a view of the file, which may not be written into.
+        return torch.from_numpy(np.require(numbers, np.float32, "W"))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -192,7 +193,8 @@ def _config(file: GgufFile) -> TransformerConfig:
         file.require(f"llama.{without}", 0)
     base = file.get("llama.rope.freq_base", 10_000.0)
     return TransformerConfig(
-        vocab_size=len(file["tokenizer.ggml.tokens"]),
+        vocab_size=file.get("llama.vocab_size")
+        or len(file["tokenizer.ggml.tokens"]),
         embed_dim=e,
         num_heads=heads,
         num_kv_heads=file.get("llama.attention.head_count_kv"),
@@ -231,14 +233,14 @@ def _scaling(file: GgufFile, width: int, base: float) -> RotaryScaling | None:
     if _FREQUENCIES not in file.tensors:
         return None
     # Llama 3.1 and later: the divisors themselves are stored, and not what they were made from.
-    divisors = file.read(_FREQUENCIES)
+    divisors = file.read(_FREQUENCIES).numpy()
     factor = float(divisors.max())
     scaling = Llama3(factor, original_length=file.get(original, 8192))
     plain, scaled = (
-        rotary_frequencies(width, base=base, scaling=s, like=divisors)
+        rotary_frequencies(width, base=base, scaling=s)
         for s in (None, scaling)
     )
-    if not torch.allclose(plain / scaled, divisors, rtol=1e-3):
+    if not np.allclose(plain / scaled, divisors, rtol=1e-3):
         raise ValueError(
             f"{_FREQUENCIES}: {file.path} has {divisors.tolist()}, wanted those of {scaling}"
         )
@@ -260,5 +262,5 @@ def _weight_of(file: GgufFile, config: TransformerConfig, own: str) -> Tensor:
     if heads is None:
         return weight
     # Numbers that are turned together are neighbours in the files, here they are half a head apart.
-    pairs = weight.unflatten(0, (heads, -1, 2))
-    return pairs.transpose(1, 2).flatten(0, 2)
+    pairs = weight.view(heads, -1, 2, *weight.shape[1:])
+    return pairs.transpose(1, 2).reshape(weight.shape)

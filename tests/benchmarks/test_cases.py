@@ -34,6 +34,7 @@ PEERS = {
     "recurrent": {"plain loop", "keys projected every step"},
     "training": {"nn.Transformer"},
     "generation": {"Hugging Face", "recomputing", "first 3 tokens"},
+    "smollm": {"Hugging Face"},
     "memory": {"SDPA"},
     "imports": set[str](),
     "gpu": {"SDPA", "tiled", "definition"},

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from companion.cache import KVCache
 from companion.contracts import contract
+from companion.layers import MultiHeadAttention
 from companion.masks import padding_mask
 from companion.models.losses import mean_cross_entropy
 from companion.models.transformer.config import TransformerConfig
@@ -295,6 +296,7 @@ class LanguageModel(nn.Module):
         called = simply_called(
             attention, repeat=repeat_kv, as_numpy=arrays == "numpy"
         )
-        for block in model.decoder.blocks:
-            block.self_attention.attention_fn = called
+        for part in model.modules():
+            if isinstance(part, MultiHeadAttention):
+                part.attention_fn = called
         return model

@@ -45,9 +45,9 @@ def simply_called(
             attn_mask = query.new_ones(shape, dtype=torch.bool)
         if enable_gqa and repeat:
             key, value = repeat_kv(key, query), repeat_kv(value, query)
-        given = query, key, value, attn_mask
+        given: tuple[Any, ...] = (query, key, value, attn_mask)
         if as_numpy:
-            given = tuple(x.detach().numpy() for x in given)
+            given = tuple(x.detach().cpu().numpy() for x in given)
         found = attention(*given, **others)
         return _checked(found, query, value.shape[-1])
 

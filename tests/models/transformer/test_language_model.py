@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from companion.decoding import beam, greedy
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, TextEncoder
@@ -103,3 +105,45 @@ def test_the_loss_asks_at_the_chosen_positions() -> None:
     logs = model(masked).log_softmax(-1)
     expected = -(logs[0, 2, 6] + logs[0, 4, 8]) / 2
     torch.testing.assert_close(model.loss(masked, ids, chosen), expected)
+
+
+@each_variant
+def test_another_attention_with_the_same_weights(variant: str) -> None:
+    model, called = make(variant), list[tuple[int, ...]]()
+
+    def by_numpy(query: Any, key: Any, value: Any, mask: Any, need_weights: bool = False) -> Any:
+        called.append((query.shape[1], key.shape[1]))
+        scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = powers / powers.sum(-1, keepdims=True)
+        return (weights @ value, weights) if need_weights else weights @ value
+
+    def grouped(query: Any, key: Any, value: Any, mask: Any) -> Any:
+        called.append((query.shape[1], key.shape[1]))
+        return F.scaled_dot_product_attention(query, key, value, mask, enable_gqa=True)
+
+    h, g = model.config.num_heads, model.config.groups
+    for same, heads in (
+        (model.with_attention(by_numpy, arrays="numpy"), (h, h)),
+        (model.with_attention(grouped, repeat_kv=False), (h, g)),
+    ):
+        with torch.no_grad():
+            torch.testing.assert_close(same(IDS), model(IDS))
+        for prompt, lengths in ((IDS[:1, :4], None), (padded(PROMPTS, 7), LENGTHS)):
+            first, second = (m.start(prompt, lengths, max_len=4) for m in (model, same))
+            for token in range(3, 6):
+                ids = torch.full((len(prompt),), token)
+                with torch.no_grad():
+                    expected, first, _ = model.step(ids, first)
+                    actual, second, _ = same.step(ids, second)
+                torch.testing.assert_close(actual, expected)
+        assert set(called) == {heads}
+        called.clear()
+        for ours, theirs in zip(model.parameters(), same.parameters(), strict=True):
+            assert ours is theirs
+    same = model.with_attention(by_numpy, arrays="numpy")
+    for found in zip(*(m(IDS, need_weights=True)[1] for m in (model, same)), strict=True):
+        torch.testing.assert_close(*found)
+    with pytest.raises(ValueError, match=r"attention: gave \(2, 6, 7, 1\), wanted an array"):
+        model.with_attention(lambda q, k, v, mask: v[..., :1])(IDS)
