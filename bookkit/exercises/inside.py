@@ -1,6 +1,6 @@
 """The exercises of "Your attention inside"."""
 
-from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,9 +39,10 @@ def _heads(h: int, n: int) -> Tensor:
     return torch.randn(2, h, n, 4, generator=_DRAW, dtype=torch.float64)
 
 
-def _case(q: int, k: int) -> list[Tensor]:
+def _case(q: int, k: int) -> list[Any]:
     """Return heads, and a mask that hides nothing: the answer is to make its own."""
-    return [_heads(6, q), _heads(3, k), _heads(3, k), torch.ones(q, k, dtype=torch.bool)]
+    mask = torch.ones(q, k, dtype=torch.bool)
+    return [part.numpy() for part in (_heads(6, q), _heads(3, k), _heads(3, k), mask)]
 
 
 HINTS = {
@@ -77,30 +78,39 @@ def _masked(attention: inside.Attention) -> Answer:
     return called
 
 
-_CASES = {"a whole text": _case(5, 5), "with a cache": _case(2, 7), "one word": _case(1, 7)}
-
-check_in_torch = Function(
-    "`my_attention(query, key, value, mask)`, causal attention from (b, h, q, d), (b, g, k, d) and "
-    "(b, g, k, d) to (b, h, q, d): h / g neighbouring query heads share a key head, and the last "
-    "query is at the last key. The mask that comes hides nothing; make your own.",
-    right=inside.right,
-    cases=_CASES,
-    mistakes={hint: _masked(inside.MISTAKES[name].attention) for name, hint in HINTS.items()},
-    where="{when}: ", axes="(b, h, q, d)", rtol=1e-5, atol=1e-6,
-    untouched="it writes into what it is given",
-    why="Do the heads fit? Three key heads serve six query heads. And there may be fewer queries "
-    "than keys.",
-)  # fmt: skip
-
-
 def _in_numpy(attention: Answer) -> Answer:
     return lambda *arrays: attention(*map(torch.from_numpy, arrays)).numpy()
 
 
-check_attention = replace(
-    check_in_torch, right=_in_numpy(inside.right),
-    cases={when: [part.numpy() for part in case] for when, case in _CASES.items()},
-    mistakes={hint: _in_numpy(one) for hint, one in check_in_torch.mistakes.items()},
+class _Either(Function):
+    """A function of NumPy's arrays, or of PyTorch's tensors if it does not take those."""
+
+    def judge(self, *answers: Any) -> None:
+        (answer,) = answers
+
+        def either(*arrays: Any) -> Any:
+            try:
+                return answer(*arrays)
+            except Exception:
+                return answer(*map(torch.from_numpy, arrays))
+
+        super().judge(either if callable(answer) else answer)
+
+
+check_attention = _Either(
+    "`whole_attention(query, key, value, mask)`, in NumPy or PyTorch: causal attention from "
+    "(b, h, q, d), (b, g, k, d) and (b, g, k, d) to (b, h, q, d), where h / g neighbouring query "
+    "heads share a key head, and the last query is at the last key. The mask that comes hides "
+    "nothing; make your own.",
+    right=_in_numpy(inside.right),
+    cases={"a whole text": _case(5, 5), "with a cache": _case(2, 7), "one word": _case(1, 7)},
+    mistakes={
+        hint: _in_numpy(_masked(inside.MISTAKES[name].attention)) for name, hint in HINTS.items()
+    },
+    where="{when}: ", axes="(b, h, q, d)", rtol=1e-5, atol=1e-6,
+    untouched="it writes into what it is given",
+    why="Do the heads fit? Three key heads serve six query heads. And there may be fewer queries "
+    "than keys.",
 )  # fmt: skip
 
 check_symptom = Value(

@@ -73,7 +73,7 @@ def test_the_others_are_the_exhibits() -> None:
 
 
 def test_each_text_of_a_batch_has_its_own() -> None:
-    attentions = [inside.right, inside.MISTAKES["no scale"].attention]
+    attentions: list[inside.Attention] = [inside.right, inside.MISTAKES["no scale"].attention]
     heads = normal(2, 6, 4, 8), normal(2, 3, 4, 8), normal(2, 3, 4, 8)
     mask = causal_mask(4, like=heads[0])
     both = inside.side_by_side(attentions)(*heads, mask)
