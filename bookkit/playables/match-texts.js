@@ -24,7 +24,8 @@ export function model({ rounds }, { round, picked }) {
   return { lines, done: lines.filter(({ pick }) => pick >= 0).length, score: lines.filter(({ right }) => right).length };
 }
 
-export function view(m, { round, text }, { rounds }) {
+export function view(m, at, { rounds }) {
+  const { round, text } = at;
   const { question, texts, names } = rounds[round];
   const { pick, right, by } = m.lines[text];
   const told = pick >= 0;
@@ -32,11 +33,10 @@ export function view(m, { round, text }, { rounds }) {
     CONTROLS,
     h("p", { class: "am-match-asked" }, `Text ${text + 1} of ${texts.length}. The question was: \u201c${question}\u201d`),
     h("blockquote", { class: "am-match-text" }, texts[text].text),
-    h("div", { class: "am-match-names", role: "group", "aria-label": "Written with" }, names.map((name, place) => h("button", {
-      type: "button", "aria-pressed": place === pick, "aria-disabled": told || null,
+    panel(at, "Which mistake wrote it?", names.map((name, place) => button(name, { picked: { ...at.picked, [key(round, text)]: place } }, {
+      off: told, "aria-pressed": place === pick,
       class: ["am-play-button", told && place === by && "am-match-right", told && place === pick && !right && "am-match-wrong"],
-      onclick: (at) => (told ? null : { picked: { ...at.picked, [key(round, text)]: place } }),
-    }, name))),
+    }))),
     SAID,
     h("p", { class: "am-match-score" }, `${m.score} right of ${m.done} in this round`),
   ];
