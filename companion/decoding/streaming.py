@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -15,24 +15,9 @@ from companion.contracts import contract
 from companion.decoding.stepwise import chooser
 
 if TYPE_CHECKING:
-    from companion.models.transformer.language_model import (
-        LanguageModel,
-        PromptState,
-    )
-
-
-class Words(Protocol):
-    """What a stream of text asks of a tokenizer."""
-
-    @property
-    def eos_id(self) -> int:
-        """The token that ends a text."""
-
-    def encode(self, text: str) -> list[int]:
-        """Return the ids of a text."""
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of ids, U+FFFD for what is no whole character."""
+    from companion.models.tokenizer import Tokenizer
+    from companion.models.transformer import LanguageModel
+    from companion.models.transformer.language_model import PromptState
 
 
 @contract(max_len=">= 1")
@@ -64,10 +49,8 @@ class Kept:
         del self.tokens[self.reused :]
         for cache in self.caches:
             cache.cut(self.reused)
-        device = self.caches[0].device
-        state = model.start(
-            torch.tensor([prompt], device=device), max_len=max_len, caches=self.caches
-        )  # fmt: skip
+        ids = torch.tensor([prompt], device=self.caches[0].device)
+        state = model.start(ids, max_len=max_len, caches=self.caches)
         self.tokens[:] = prompt[:-1]
         return state
 
@@ -88,11 +71,8 @@ def stream_tokens(
         eos_id: token that ends the text; it is not given.
         max_len: most tokens that are written.
         kept: what was read for an earlier prompt; it is brought up to date. None keeps nothing.
-        temperature: as for `sample`, as are the next four; None means the most probable token.
-        top_k: draw from that many most probable tokens.
-        top_p: draw from the fewest tokens that have this probability together.
-        min_p: draw from the tokens that are at least this many times as probable as the first.
-        generator: source of the random numbers.
+        temperature: None takes the most probable token; else tokens are drawn, and this and the
+            other options are those of `sample`.
 
     Raises:
         ValueError: an empty prompt, or more tokens than `kept` has room for.
@@ -116,7 +96,7 @@ def stream_tokens(
 
 
 def stream_text(
-    model: LanguageModel, tokenizer: Words, prompt: str, **options: Any
+    model: LanguageModel, tokenizer: Tokenizer, prompt: str, **options: Any
 ) -> Iterator[str]:
     """Go on from a prompt, and give every piece of text when it is written.
 

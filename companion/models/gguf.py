@@ -78,9 +78,6 @@ class _Reader(GGUFReader):
 class GgufFile(dict[str, Any]):
     """What a file says of a model, by the names of its fields, and its tensors.
 
-    Args:
-        path: of the file.
-
     Attributes:
         path: of the file.
         tensors: by name, still quantised.
@@ -134,14 +131,6 @@ class GgufFile(dict[str, Any]):
         # What is stored in float32 would be a view of the file, which may not be written into.
         return torch.from_numpy(np.require(numbers, np.float32, "W"))
 
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the tensors, by name; the file has them backwards."""
-        return {
-            name: tuple(reversed(stored.shape.tolist()))
-            for name, stored in self.tensors.items()
-        }
-
 
 @contract()
 def from_gguf(
@@ -172,8 +161,11 @@ def from_gguf(
         _name_of(own): shape
         for own, shape in shapes_of(LanguageModel, config).items()
     }
-    given = file.shapes
-    given.pop(_FREQUENCIES, None)
+    given = {  # the file has shapes backwards
+        name: tuple(stored.shape.tolist()[::-1])
+        for name, stored in file.tensors.items()
+        if name != _FREQUENCIES
+    }
     check_tensors(wanted, given, dict.fromkeys(given, "F32"), str(file.path))
     weight_of = partial(_weight_of, file, config)
     return build(LanguageModel, config, weight_of, dtype)
@@ -221,10 +213,8 @@ def _scaling(file: GgufFile, width: int, base: float) -> RotaryScaling | None:
     """Return how the rotary frequencies are rescaled."""
     rope = "llama.rope.scaling"
     file.require(f"{rope}.type", "none", "linear", "yarn")
-    kind, original = (
-        file.get(f"{rope}.type"),
-        f"{rope}.original_context_length",
-    )
+    kind = file.get(f"{rope}.type")
+    original = f"{rope}.original_context_length"
     if kind == "linear":
         return Linear(file[f"{rope}.factor"])
     if kind == "yarn":
@@ -234,12 +224,10 @@ def _scaling(file: GgufFile, width: int, base: float) -> RotaryScaling | None:
         return None
     # Llama 3.1 and later: the divisors themselves are stored, and not what they were made from.
     divisors = file.read(_FREQUENCIES).numpy()
-    factor = float(divisors.max())
-    scaling = Llama3(factor, original_length=file.get(original, 8192))
-    plain, scaled = (
-        rotary_frequencies(width, base=base, scaling=s)
-        for s in (None, scaling)
-    )
+    factor, length = float(divisors.max()), file.get(original, 8192)
+    scaling = Llama3(factor, original_length=length)
+    scaled = rotary_frequencies(width, base=base, scaling=scaling)
+    plain = rotary_frequencies(width, base=base)
     if not np.allclose(plain / scaled, divisors, rtol=1e-3):
         raise ValueError(
             f"{_FREQUENCIES}: {file.path} has {divisors.tolist()}, wanted those of {scaling}"

@@ -151,7 +151,7 @@ def _draw_table(rows: int, width: int) -> nn.Embedding:
     if torch.get_default_device().type == "meta":
         # To draw nothing, torch would import a thousand modules.
         nothing = torch.empty(rows, width)
-        return nn.Embedding.from_pretrained(nothing, freeze=False)
+        return nn.Embedding(rows, width, _weight=nothing)
     table = nn.Embedding(rows, width)
     nn.init.normal_(table.weight, std=width**-0.5)
     return table

@@ -26,7 +26,6 @@ from companion.models.transformer.own_attention import simply_called
 from companion.models.transformer.states import (
     changes_of,
     check_reorder,
-    check_room,
     check_step,
     reordered,
 )
@@ -198,8 +197,16 @@ class LanguageModel(nn.Module):
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
         if caches is None:
             caches = self.decoder.make_caches(len(prompt), limit)
-        held = caches[0].length
-        check_room(caches[0], held, prompt.shape[1] - 1, limit)
+        held, room, most = (
+            caches[0].length,
+            caches[0].max_len,
+            prompt.shape[1] - 1,
+        )
+        if held > most or (room is not None and room < limit):
+            raise ValueError(
+                f"caches: got {held} tokens and room for {room}, wanted at most {most}, all of the "
+                f"prompt but its last, and room for {limit}"
+            )
         read = self.embedding(prompt[:, held:-1], offset=held)
         self.decoder(read, caches=caches, lengths=before)
         return PromptState(last, tuple(caches), None, None, changes_of(caches))

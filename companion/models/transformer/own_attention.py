@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -60,10 +59,9 @@ def _checked(found: Any, query: Tensor, width: int) -> Any:
         output, weights = found
         return _checked(output, query, width), torch.as_tensor(weights)
     wanted = *query.shape[:-1], width
-    if not isinstance(found, Tensor | np.ndarray) or found.shape != wanted:
-        came = getattr(found, "shape", type(found).__name__)
+    if getattr(found, "shape", None) != wanted:
+        came = tuple(getattr(found, "shape", (type(found).__name__,)))
         raise ValueError(
-            f"attention: gave {came if isinstance(came, str) else tuple(came)}, "
-            f"wanted an array (b, h, q, d) {wanted}"
+            f"attention: gave {came}, wanted an array (b, h, q, d), {wanted}"
         )
     return torch.as_tensor(found).to(query)

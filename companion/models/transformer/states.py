@@ -63,26 +63,6 @@ def check_step(tokens: Tensor, state: State, rows: Tensor) -> None:
         )
 
 
-def check_room(cache: KVCache, held: int, read: int, limit: int) -> None:
-    """Refuse a cache that holds more than what is read before the first step, or has no room.
-
-    Args:
-        cache: of the first block.
-        held: how many tokens it holds.
-        read: how many there are before the last one of the prompt.
-        limit: how many there may be in all.
-    """
-    if held > read:
-        raise ValueError(
-            f"caches: got {held} tokens, wanted at most {read}, all of the prompt but its last"
-        )
-    if cache.max_len is not None and limit > cache.max_len:
-        raise ValueError(
-            f"caches: got room for {cache.max_len} tokens, wanted room for {limit}, prompt and "
-            "max_len"
-        )
-
-
 def check_reorder(indices: Tensor, state: State, rows: Tensor) -> None:
     """Refuse a spent state, and other than an index for each of its rows."""
     _check_unspent(state)
