@@ -17,13 +17,10 @@ def gru_step() -> InlineSVG:
     6
     """
     boxes = (
-        _box(10, 30, "old state"),
-        _gate(10, 150, "reset gate"),
-        _box(10, 240, "the word", edge="none"),
-        _box(195, 150, "proposal"),
-        _gate(300, 90, "update gate"),
-        _box(460, 30, "new state"),
-    )
+        _box(10, 30, "old state"), _gate(10, 150, "reset gate"),
+        _box(10, 240, "the word", edge="none"), _box(195, 150, "proposal"),
+        _gate(300, 90, "update gate"), _box(460, 30, "new state"),
+    )  # fmt: skip
     arrows = (
         _arrow("M140 52H452"),  # what is kept
         _arrow("M365 90V60"),  # the update gate decides how much

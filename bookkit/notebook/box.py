@@ -56,15 +56,10 @@ border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 
 @dataclass(frozen=True, repr=False)
 class MeasuredBox:
-    """A finding with its evidence, as HTML, LaTeX or text.
+    """A finding with its evidence, as HTML, LaTeX or text."""
 
-    Attributes:
-        study: where it was measured.
-        claim: what was claimed, and the number.
-    """
-
-    study: Study
-    claim: Claim
+    study: Study  # where it was measured
+    claim: Claim  # what was claimed, and the number
 
     @property
     def verdict(self) -> str:
@@ -157,17 +152,9 @@ class MeasuredBox:
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        head, headline, asked, claimed, verdict, facts = map(
-            escape_latex,
-            (
-                self._head,
-                self.headline,
-                self.asked,
-                self._claimed(),
-                self.verdict.partition(" ")[2],
-                " ".join(self._evidence()),
-            ),
-        )
+        verdict, facts = self.verdict.partition(" ")[2], " ".join(self._evidence())
+        parts = (self._head, self.headline, self.asked, self._claimed(), verdict, facts)
+        head, headline, asked, claimed, verdict, facts = map(escape_latex, parts)
         lines = [
             rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
             asked,

@@ -13,13 +13,9 @@ from experiments.positions.study import TASK
 reported = partial(settings, "alibi_mark", "alibi")
 
 STUDY = replace(
-    FIRST_MARK,
-    name="alibi_mark",
-    title="ALiBi, with a first mark and without",
-    arms=lambda: on(TASK, reported()),
+    FIRST_MARK, name="alibi_mark", title="ALiBi, with a first mark and without",
+    arms=lambda: on(TASK, reported()), config=lambda: fixed(reported()),
     trials=replace(TRIALS, arms=partial(arms, "alibi")),
-    config=lambda: fixed(reported()),
     modules=(*FIRST_MARK.modules, "experiments.first_mark.study"),
-    claims=read_claims(__file__),
-    smoke=partial(smoke, "alibi"),
-)
+    claims=read_claims(__file__), smoke=partial(smoke, "alibi"),
+)  # fmt: skip

@@ -104,15 +104,9 @@ HIDDEN = 128
 def make(setting: Setting, words: int) -> LanguageModel:
     """Draw a model for so many words, whose keys and values start as large as with eight heads."""
     config = TransformerConfig(
-        vocab_size=words,
-        embed_dim=WIDTH,
-        num_heads=HEADS,
-        num_kv_heads=setting.num_kv_heads,
-        hidden_dim=setting.hidden_dim,
-        num_layers=BLOCKS,
-        positions="rotary",
-        dropout_p=0.0,
-    )
+        vocab_size=words, embed_dim=WIDTH, num_heads=HEADS, num_kv_heads=setting.num_kv_heads,
+        hidden_dim=setting.hidden_dim, num_layers=BLOCKS, positions="rotary", dropout_p=0.0,
+    )  # fmt: skip
     model = LanguageModel(config)
     for block in _blocks(model):
         for projection in (block.self_attention.key_proj, block.self_attention.value_proj):
@@ -163,11 +157,9 @@ def streaming_attention(
         return last[0]
     back = (torch.arange(n) - (kept + recent - 1)).clamp(min=0)
     first: tuple[Tensor, Tensor] = attend(
-        rotate(query, -back),
-        key[..., :kept, :],
-        value[..., :kept, :],
+        rotate(query, -back), key[..., :kept, :], value[..., :kept, :],
         torch.as_tensor(causal_mask(n, kept)),
-    )
+    )  # fmt: skip
     return merge_attention(*last, *first)[0]
 
 
@@ -302,9 +294,6 @@ def rates(setting: Setting) -> tuple[float, ...]:
 def reported() -> dict[str, Setting]:
     """Return the tuned arms."""
     return tuned("kv_heads", arms())
-
-
-# The record
 
 
 def smoke() -> list[float]:

@@ -46,13 +46,10 @@ def sentences_of_all_lengths(corpus: Corpus) -> list[Pair]:
         pair
         for number, (shortest, longest) in enumerate(BANDS)
         for pair in english_spanish(
-            SENTENCES,
-            seed=SENTENCE_SEED + number,
-            min_length=shortest,
-            max_length=longest,
+            SENTENCES, seed=SENTENCE_SEED + number, min_length=shortest, max_length=longest,
             exclude=known,
         )
-    ]
+    ]  # fmt: skip
 
 
 def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
@@ -109,14 +106,11 @@ def _digest(texts: Iterable[str]) -> str:
 
 def _origin(kind: Kind, corpus: Corpus) -> dict[str, Any]:
     return {
-        "command": "python -m experiments.tools.page_translator",
-        "seed": SEED,
-        "setting": asdict(LIVE_SETTINGS[kind]),
-        "task": asdict(LIVE_TASK),
-        "code": _digest(hashes(TRANSLATORS).values()),
-        "data": digest_of_pairs(corpus.train),
+        "command": "python -m experiments.tools.page_translator", "seed": SEED,
+        "setting": asdict(LIVE_SETTINGS[kind]), "task": asdict(LIVE_TASK),
+        "code": _digest(hashes(TRANSLATORS).values()), "data": digest_of_pairs(corpus.train),
         **current_run(),
-    }
+    }  # fmt: skip
 
 
 def main() -> None:

@@ -172,17 +172,10 @@ def folds_in_jupyter_as_on_the_page(page: Page) -> Iterator[str]:
 
 
 RULES: tuple[Rule, ...] = (
-    ran_in_order,
-    imports_what_is_declared,
-    redefines_nothing,
-    says_nothing_of_the_machine,
-    has_a_plain_kernel,
-    has_short_lines,
-    has_alt_text,
-    has_a_modest_size,
-    says_when_it_ran,
+    ran_in_order, imports_what_is_declared, redefines_nothing, says_nothing_of_the_machine,
+    has_a_plain_kernel, has_short_lines, has_alt_text, has_a_modest_size, says_when_it_ran,
     folds_in_jupyter_as_on_the_page,
-)
+)  # fmt: skip
 
 # Two folders at least, and not the tail of an address, a closing tag or a relative path.
 ABSOLUTE_PATH = re.compile(r"(?<![\w./:<])(?:/[A-Za-z_][\w.@+-]*){2,}|\b[A-Z]:\\\w+|\bfile://\S+")
