@@ -35,12 +35,14 @@ from bookkit.playables.divided import divided_head
 from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.heads import head_viewer
+from bookkit.playables.matching import match_texts
 from bookkit.playables.narrow import narrow_softmax
 from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
 from bookkit.playables.queries import drag_query
+from bookkit.playables.requests import one_request
 from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
@@ -58,7 +60,8 @@ __all__ = [
     "caption_maps", "compounding", "copier_view", "divided_head", "drag_query",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache",
     "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color",
-    "limit_line", "live_translator", "memory_swap", "narrow_softmax", "next_word",
+    "limit_line", "live_translator", "match_texts", "memory_swap", "narrow_softmax", "next_word",
+    "one_request",
     "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
     "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
     "three_scores", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",

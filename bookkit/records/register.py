@@ -24,6 +24,7 @@ mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
+implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
 implementation/decoding_evidence: decoding decoding_length
