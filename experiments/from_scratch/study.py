@@ -113,7 +113,7 @@ def weights_of(scores: Tensor, mistake: Mistake) -> Tensor:
         case "no_mask":
             return masked_softmax(scores)
         case "inverted":
-            return masked_softmax(scores, allowed)
+            return masked_softmax(scores, ~allowed)
         case "tiny":
             return masked_softmax(scores.masked_fill(~allowed, 1e-9))
         case "late":
