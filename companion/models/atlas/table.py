@@ -145,7 +145,7 @@ def _read_in(it: Expression) -> Iterator[str]:
 
 
 def page_table() -> dict[str, Any]:
-    """Return the part of the table that a page needs, with rules that families share written once."""
+    """Return the part of the table that a page needs; rules that families share stand once."""
     alike: list[dict[str, Any]] = []
     families = {}
     for name, family in table()["families"].items():
@@ -339,7 +339,7 @@ def _named(name: Any) -> str:
 
 
 def checked(key: str, value: Any, path: Any) -> Any:
-    """Return the value of a field as it counts, or refuse it and say what the table wants there."""
+    """Return the value of a field as it counts, or refuse it and say what is wanted there."""
     kind = table()["checks"].get(key)
     if kind is None or value is None:
         return value
