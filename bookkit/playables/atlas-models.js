@@ -1,6 +1,6 @@
 /* What published models keep of a text: a bar for each, as long as the text makes it, and each name opens. */
 import { drawing, layerLine } from "./atlas-shapes.js";
-import { CONTROLS, SAID, h, hint, panel, range, slider, sum } from "./kit.js";
+import { CONTROLS, SAID, h, hint, inBytes, panel, range, slider, sum, whole } from "./kit.js";
 
 export const lines = [2, 3];
 
@@ -11,13 +11,6 @@ export const still = start;
 
 export const controls = ({ lengths }, at) => panel(at, "Choose the length of the text",
   slider("length", "tokens", { max: lengths.length - 1, show: (place) => whole(lengths[place]) }), hint("Press a name to open it."));
-
-const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
-function inBytes(size) {
-  const power = Math.min(3, Math.floor(Math.log10(Math.max(size, 1)) / 3));
-  return power === 0 ? `${size} bytes` : `${Number((size / 1000 ** power).toPrecision(3))} ${["kB", "MB", "GB"][power - 1]}`;
-}
 
 /* Of every model the bytes of each kind, at two bytes a number where a part has no other size. */
 export function model({ models, kinds, lengths }, { length }) {

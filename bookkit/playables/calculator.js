@@ -1,6 +1,6 @@
 /* What a model keeps of a text: of which kinds, and layer by layer; chosen, or read from a config.json. */
 import { readConfig } from "./config-table.js";
-import { CONTROLS, SAID, button, choice, h, panel, select, slider, sum, table } from "./kit.js";
+import { CONTROLS, SAID, button, choice, h, inBytes, panel, select, slider, sum, table, whole } from "./kit.js";
 
 export const lines = [3, 5];
 
@@ -71,16 +71,6 @@ export function model(data, at) {
       first, last: first + count - 1, kind, parts: keeps, one: sum(keeps.map((part) => bytes(part))),
     })),
   };
-}
-
-const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
-/* Say a number of bytes with three digits. */
-function inBytes(size) {
-  if (size < 999.5) return size === 1 ? "1 byte" : `${Number(size.toPrecision(3))} bytes`;
-  const unit = Math.min([999.5e3, 999.5e6, 999.5e9, 999.5e12].filter((bound) => size >= bound).length, 4);
-  const said = size / 1000 ** (unit + 1);
-  return `${said >= 1e6 ? said.toPrecision(3) : said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["kB", "MB", "GB", "TB", "PB"][unit]}`;
 }
 
 /* Say how the bytes of a part come about. */

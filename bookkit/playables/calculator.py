@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from bookkit.atlas.published import published as architectures
+from bookkit.atlas.published import table
 from bookkit.inputs import one_of
 from bookkit.playables.playable import Playable, playable
 
@@ -19,17 +19,15 @@ MEMORIES = (1, 2, 4, 8, 16, 24, 48, 80, 141, 192, 320, 640, 1128)
 PRECISIONS = {"float32": 4, "bfloat16": 2, "8 bits": 1}
 """Bytes of a number of keys and values."""
 
-_PUBLISHED = Path(__file__).parents[1] / "data" / "published.json"
-
 
 @cache
 def published() -> dict[str, dict[str, Any]]:
-    """Return the published files to choose from, by the names of their models.
-
-    They hold the fields on which it depends what a model keeps.
-    """
-    stored = json.loads(_PUBLISHED.read_text("utf-8"))
-    return {one["title"]: one["config"] for one in stored}
+    """Return the published files to choose from, by the names of their models."""
+    files = {"GPT-2": {"model_type": "gpt2", **table("history")["gpt2"]["config"]}}
+    for name, one in architectures().items():
+        if one.model:
+            files[one.model] = {"model_type": name, **one.config}
+    return files
 
 
 def calculator(*, shown: str, caption: str = "") -> Playable:

@@ -56,7 +56,7 @@ export function view(m, at, data) {
   memories.map((memory) => dotted(memory, 3.5, "am-query-memory")),
   best && dotted(memories[argmax(scores)], 9, "am-query-best"),
   keys.map((key, which) => beyond(key, words[which])),
-  fixed && [dotted(fixed.at, 6, "am-query-fixed"), mark(fixed.at, fixed.name, "", [8, -8])],
+  fixed && [dotted(fixed.at, 6, "am-query-fixed"), mark(fixed.at, fixed.name, "am-end", [-10, 5])],
   h("path", { class: "am-arrow am-query-asked", d: arrow(place([0, 0]), place(query)) }),
   h("path", { class: "am-arrow am-query-context", d: arrow(place([0, 0]), place(context)) }),
   beyond(context, "c", "am-bold am-wine"), handle);

@@ -16,7 +16,7 @@ Layers = list[tuple[Kept, ...]]
 
 
 def kind_of(part: Kept) -> str:
-    """Return of which kind a part is, as the calculator of the book has them."""
+    """Name the kind of a part, in the words of the book's calculator."""
     pooled = ("latent", "rotary", "indexer", "pooled", "block")
     if any(word in part.what for word in pooled):
         return "latents, pools and their indexes"

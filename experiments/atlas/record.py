@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from bookkit.atlas.kinds import pattern
 from bookkit.atlas.rows import NAME, read_atlas
 from bookkit.records.reading import RECORD as FILE
@@ -16,7 +18,6 @@ from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
 from experiments.atlas import library
 from experiments.atlas.check import BATCH, LENGTH, Outcome, shown_config, toy_config
-from experiments.atlas.missing import REASONS
 from experiments.atlas.rows import ROWS, Row
 from experiments.engine.code import LAYERS, code_of
 from experiments.engine.record import STUDIES, layout, processor, replace_file, versions
@@ -104,10 +105,11 @@ def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
 def _missing() -> Any:
     """Yield the architectures of the library that are no rows, each with what is known of it."""
     there = {row.name for row in ROWS}
+    reasons = yaml.safe_load(RECORD.with_name("missing.yaml").read_text(encoding="utf-8"))
     classes = {library.class_name(name): name for name in there if name in _KNOWN}
     for name in sorted(_KNOWN - there):
         same = classes.get(library.class_name(name))
-        reason = REASONS.get(name, "" if same is None else f"It is built by the class of {same}.")
+        reason = reasons.get(name, "" if same is None else f"It is built by the class of {same}.")
         yield name, {"name": library.name_of(name), "reason": reason}
 
 

@@ -127,15 +127,23 @@ def start_as_eight(num_kv_heads: int) -> float:
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
-    """Train on rows that begin anywhere in the text; return the model and every update's loss.
+    """Train on the text of a seed; return the model and every update's loss."""
+    text, _, words = texts(task, seed)
+    return fit_to(text, words, setting, (task.batch_size, task.length), seed)
+
+
+def fit_to(
+    text: Tensor, words: Vocabulary, setting: Setting, size: tuple[int, int], seed: int
+) -> tuple[LanguageModel, list[float]]:
+    """Train on batches of some size, rows (b, n) that begin anywhere in a text.
 
     Arms of one seed see the same rows.
     """
-    text, _, words = texts(task, seed)
+    rows, length = size
 
     def draw(generator: Generator) -> Tensor:
-        starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        return rows_of(text, task.length, starts, words.bos_id)
+        starts = torch.randint(len(text), (rows,), generator=generator)
+        return rows_of(text, length, starts, words.bos_id)
 
     return descend(lambda: make(setting, len(words)), draw, LanguageModel.loss, setting, seed)
 

@@ -13,7 +13,7 @@ from functools import cache
 from statistics import fmean
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from bookkit.data.grammar import english_spanish
 from companion.data.vocabulary import Vocabulary
@@ -21,7 +21,7 @@ from companion.models.transformer import LanguageModel
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import GRAMMAR, TEXTS, TRANSFORMERS
-from experiments.engine.descent import CLIP, WARMUP, descend
+from experiments.engine.descent import CLIP, WARMUP
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number
 from experiments.engine.trials import Trials, tuned
@@ -31,8 +31,8 @@ from experiments.kv_heads.study import (
     UPDATES,
     WIDTH,
     Setting,
+    fit_to,
     loss_at_the_end,
-    make,
     rows_of,
 )
 
@@ -72,17 +72,9 @@ def texts(task: Task, seed: int) -> tuple[Tensor, Tensor, Vocabulary]:
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
-    """Train on rows that begin anywhere in the text; return the model and every update's loss.
-
-    Arms of one seed see the same rows.
-    """
+    """Train on the sentences to read; return the model and every update's loss."""
     text, _, words = texts(task, seed)
-
-    def draw(generator: Generator) -> Tensor:
-        starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        return rows_of(text, task.length, starts, words.bos_id)
-
-    return descend(lambda: make(setting, len(words)), draw, LanguageModel.loss, setting, seed)
+    return fit_to(text, words, setting, (task.batch_size, task.length), seed)
 
 
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:

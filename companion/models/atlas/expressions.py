@@ -69,7 +69,8 @@ def _listed(node: Any) -> Expression:
             return ["if", *map(_listed, (test, yes, no))]
         case ast.Call(func=ast.Name(id=name), args=parts):
             return [name, *map(_listed, parts)]
-    raise ValueError(f"source: got {ast.unparse(node)}, wanted less")
+    wanted = "names, numbers, words, and operations that rules.toml knows"
+    raise ValueError(f"source: got {ast.unparse(node)}, wanted {wanted}")
 
 
 class Evaluator:
@@ -77,7 +78,7 @@ class Evaluator:
 
     Args:
         fields: the fields and their values.
-        check: refuses a value that a field of a name cannot have, and returns it as it counts.
+        check: takes the name of a field and its value; returns the value as it counts, or raises.
         path: what errors call the file.
     """
 

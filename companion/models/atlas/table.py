@@ -122,7 +122,7 @@ def _family(
 
 
 def _needed(rules: list[Any], kept: list[Any]) -> set[str]:
-    """Return the fields on which it depends what layers keep."""
+    """Return the fields that decide what layers keep."""
     parts = (part for parts in kept for part in parts)
     computed = (
         part[key] for part in parts for key in _COMPUTED if key in part
@@ -145,7 +145,7 @@ def _read_in(it: Expression) -> Iterator[str]:
 
 
 def page_table() -> dict[str, Any]:
-    """Return of the table what a page needs to say what layers keep, with equal rules once."""
+    """Return the part of the table that a page needs; rules that families share stand once."""
     alike: list[dict[str, Any]] = []
     families = {}
     for name, family in table()["families"].items():
@@ -165,12 +165,12 @@ def page_table() -> dict[str, Any]:
 
 
 def _behind(given: dict[str, Any], rules: dict[str, str]) -> dict[str, str]:
-    """Return the rules for every family, but for those that it has itself."""
+    """Return the rules of all families, without those that this one has of its own."""
     return {k: v for k, v in given["base"].items() if k not in rules}
 
 
 def _target(rule: str) -> tuple[str, bool, bool]:
-    """Return which field a rule gives, whether layer by layer, and whether in any case."""
+    """Return the field that a rule sets, and whether it does so layer by layer, and always."""
     return rule.rstrip("[]!"), "[]" in rule, rule.endswith("!")
 
 
@@ -215,7 +215,7 @@ def read_fields(
 
 
 def completed(fields: Fields) -> Fields:
-    """Put in what follows for the parts of a model on which it does not depend what it keeps."""
+    """Fill in the fields that a model needs to be built, but that do not change what it keeps."""
     family, value_of = table()["families"][fields.family], _evaluator(fields)
     _check_types(fields, family)
     _as_words(fields, "mlp_layer_types", value_of)
@@ -339,7 +339,7 @@ def _named(name: Any) -> str:
 
 
 def checked(key: str, value: Any, path: Any) -> Any:
-    """Return the value of a field as it counts, or refuse it by the table's word for what it is."""
+    """Return the value of a field as it counts, or refuse it and say what is wanted there."""
     kind = table()["checks"].get(key)
     if kind is None or value is None:
         return value
@@ -352,7 +352,7 @@ def checked(key: str, value: Any, path: Any) -> Any:
 
 
 def _wanted(kind: str, value: Any) -> str | tuple[Any]:
-    """Return the value as it counts, in a tuple, or words for what is wanted."""
+    """Return the value as it counts, in a tuple, or say in words what is wanted instead."""
     if kind == "auto" and value == "auto":
         return (None,)
     if kind in (ranges := table()["ranges"]):
