@@ -1,6 +1,6 @@
 // What is wider than the page scrolls; this lets the keyboard reach it, and gives it a name.
 {
-  const scrollers = ".formula, .highlight pre, .output, .output pre, pre.literal-block, .text_html, .pst-scrollable-table-container";
+  const scrollers = ".formula, .highlight pre, .output, .output pre, pre.literal-block, .text_html, .pst-scrollable-table-container, figure:has(> img)";
   const named = {tabindex: "0", role: "group", "aria-label": "Wider than the page"};
   const mark = parts => {
     // First look, then write: the other way round, every look would lay the page out again.
