@@ -172,7 +172,8 @@ def from_pretrained(
     known = {*layouts, *FAMILIES, *_AROUND}
     if named not in known:
         raise ValueError(
-            f"folder: {path} has model_type {named!r}, wanted one of {', '.join(sorted(known))}"
+            f"folder: {path} has model_type {options.get('model_type')!r}, "
+            f"wanted one of {', '.join(sorted(known))}"
         )
     inner = options.get("text_config") or {}
     if {**inner, **options}.get("quantization_config") is not None:

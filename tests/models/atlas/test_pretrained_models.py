@@ -37,7 +37,8 @@ def test_of_a_model_that_also_sees_the_text_model_is_read(kind: str, tmp_path: P
     name, text = kind.split()
     fields = next(row.fields for row in ROWS if row.name == text) | {"model_type": text}
     sight = {"hidden_size": 48, "intermediate_size": 48, "image_size": 48, "num_hidden_layers": 1}
-    config = CONFIG_MAPPING[name](text_config=fields, vision_config=sight)
+    parts = {"text_config": fields, "vision_config": sight}
+    config = CONFIG_MAPPING[name](**parts, tie_word_embeddings=False)
     reference = AutoModelForImageTextToText.from_config(config).eval()
     reference.save_pretrained(tmp_path)
     with torch.no_grad():
