@@ -18,8 +18,6 @@ PROMPTS = (
     "The capital of France is",
     "The capital of Australia is",
     "She opened the door and saw a",
-    "Two plus two is",
-    "Seventeen plus twenty-six is",
 )
 QUESTIONS = ("Who wrote the novel Jack Sheppard?", "What is attention in a language model?")
 
