@@ -19,7 +19,7 @@ history/choices_evidence: choices
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
-mathematics/heads_evidence: heads
+mathematics/heads_evidence: heads real_heads
 mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
