@@ -49,7 +49,8 @@ SIZES, ROUND = (15, 45, 90, 135), 45
 """How many of all heads are taken together, and how many a round of the greedy search takes."""
 ITEMS, LETTERS, BEFORE = 20, 5, 8
 """Words of a book, their least letters, and how far before the end they stood already."""
-SPARE, ROWS = 0.01, 9
+SPARE, STEP, ROWS = 0.01, 3, 9
+"""What a head may cost to be spared, how far apart layers are whose heads are taken by threes."""
 
 Measure = Callable[..., Tensor]
 Heads = Sequence[tuple[int, int]]
@@ -281,7 +282,7 @@ def shared(given: Given) -> Measures:
     kinds = {"together": torch.arange(h).view(g, -1), "apart": torch.arange(h).view(-1, g).T}
     found = {}
     for kind, rows in kinds.items():
-        places = product(range(given.model.config.num_layers), rows.tolist())
+        places = product(range(0, given.model.config.num_layers, STEP), rows.tolist())
         groups = {f"{layer} {row}": [(layer, head) for head in row] for layer, row in places}
         found[kind] = fmean(costs(given, groups).values())
     return found
@@ -456,7 +457,7 @@ STUDY = Experiment(
     outcome=outcome, tuning=tune, workers=1,
     config=lambda: {
         "length": LENGTH, "first": FIRST, "task": TASK, "blocks": BLOCKS, "items": ITEMS,
-        "letters": LETTERS, "before": BEFORE, "spare": SPARE, "chosen": chosen(),
+        "letters": LETTERS, "before": BEFORE, "spare": SPARE, "step": STEP, "chosen": chosen(),
     },
     kinds={
         "copying/weight/*": number("", 0, 1), "copying/heads": number("heads", 0, 270),
