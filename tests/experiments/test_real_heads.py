@@ -6,7 +6,8 @@ from torch.nn.functional import cross_entropy
 
 from companion import scaled_dot_product_attention
 from companion.models.transformer import LanguageModel, TransformerConfig
-from experiments.real_heads.study import CHANGES, Item, answers, mean_outputs, predicted
+from experiments.real_heads.heads import mean_outputs, predicted
+from experiments.real_heads.study import CHANGES, Item, answers
 
 HEADS = 4
 
