@@ -28,12 +28,8 @@ implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
 implementation/decoding_evidence: decoding decoding_length
-<<<<<<< HEAD
 implementation/cache_evidence: real_text
-implementation/induction_evidence: induction copy_loss
-=======
 implementation/induction_evidence: induction copy_loss real_copying
->>>>>>> rheads-rest
 implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits

@@ -90,7 +90,7 @@ def smoke() -> list[float]:
 STUDY = Experiment(
     name="real_copying",
     title="Heads that copy in a real language model",
-    seeds=SEEDS, beside=run, workers=1,
+    seeds=SEEDS, over="texts", beside=run, workers=1,
     config=lambda: {
         "length": LENGTH, "first": FIRST, "task": TASK, "blocks": BLOCKS,
         "chosen": {kind: chosen()[kind] for kind in TOGETHER},

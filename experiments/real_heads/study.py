@@ -233,7 +233,7 @@ def smoke() -> list[float]:
 STUDY = Experiment(
     name="real_heads",
     title="Heads of a real language model, taken away and changed",
-    seeds=SEEDS, arms=lambda: on(None, {name: name for name in PARTS}),
+    seeds=SEEDS, over="texts", arms=lambda: on(None, {name: name for name in PARTS}),
     outcome=outcome, tuning=tune, workers=1,
     config=lambda: {
         "length": LENGTH, "first": FIRST, "items": ITEMS, "letters": LETTERS, "before": BEFORE,

@@ -453,6 +453,7 @@ STUDY = Experiment(
     name="real_text",
     title="A real language model on real texts",
     seeds=tuple(range(1, len(PLACES) + 1)),
+    over="texts",
     arms=lambda: {name: Arm((name, sizes), None) for name, (_, sizes) in PARTS.items()},
     outcome=measured,
     kinds={
