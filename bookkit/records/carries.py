@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -42,14 +43,14 @@ def filled_in(text: str) -> str:
 
 
 def carries_over(*, above: str = "..") -> str:
-    """Return the table in Markdown; its links are relative to a page below this folder."""
-    rows = [_COLUMNS, ("---",) * len(_COLUMNS)] + [
-        (
-            one["question"],
-            filled_in(one["toy"]),
-            filled_in(one["real"]),
-            f"[{one['carries']}]({above}/{one['where']})",
-        )
-        for one in questions()
-    ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    """Return the table as HTML; its links are relative to a page in a folder below this one."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
+    rows = "".join(f"<tr>{_cells(one, above)}</tr>" for one in questions())
+    return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _cells(one: Mapping[str, Any], above: str) -> str:
+    said = [escape(filled_in(one[name])) for name in ("question", "toy", "real")]
+    address = f"{above}/{one['where'].replace('.ipynb', '.html')}"
+    said.append(f'<a href="{address}">{escape(one["carries"])}</a>')
+    return "".join(f"<td>{cell}</td>" for cell in said)
