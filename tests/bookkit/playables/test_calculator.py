@@ -31,7 +31,7 @@ def test_published_models_are_counted_as_the_package_counts_them() -> None:
             assert (m["kept"], m["texts"]) == (kept, MEMORIES[b] * 10**9 // kept), name
             assert m["token"] == pytest.approx(bytes_a_token(layers, size))
             assert sum(share["bytes"] for share in m["shares"]) == kept
-            assert sum(len(sum(x["numbers"], [])) * x["one"] for x in m["layers"]) == kept
+            assert sum(sum(map(len, x["numbers"])) * x["one"] for x in m["layers"]) == kept
         assert files[at]["title"] == name
     assert table["families"].keys() >= {"qwen3", "gemma3_text"}
 
