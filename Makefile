@@ -22,7 +22,7 @@ NODE_MODULES := book/_ext/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test test-all mutants site-check lighthouse check prose format notebooks experiments atlas bench trained variants constraints clean
+.PHONY: help book pdf test test-all mutants site-check lighthouse check prose format notebooks experiments reproduce atlas bench trained variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,9 @@ variants: $(VENV)/.test ## Re-run the pages as older processors do, with two thr
 # `real_sentences` takes a file of pairs, whose credit and licence stand in the record: run it by its own command.
 experiments: $(VENV)/.test ## Run the recorded studies (hours; STUDIES=... for some)
 	@set -e; for study in $(STUDIES); do echo "$$study"; $(THREADS) $(PY) -m experiments $$study; done
+
+reproduce: $(VENV)/.test ## Run one reported seed of every study again, and hold it against the records (hours; STUDIES=... for some)
+	$(THREADS) $(PY) -m experiments reproduce $(if $(filter file,$(origin STUDIES)),,$(STUDIES))
 
 atlas: $(VENV)/.test ## Hold every architecture of the atlas against its reference, and record it (minutes)
 	$(THREADS) $(PY) -m experiments atlas

@@ -353,7 +353,7 @@ class _BlockwiseAttention(torch.autograd.Function):
         # No weights in a row without keys.
         lse = lse.where(lse > -math.inf, math.inf)
         wide = torch.promote_types(query.dtype, torch.float32)
-        grads = [torch.zeros_like(x, dtype=wide) for x in (query, key, value)]
+        grads: list[Any] = []
         for rows, keys, is_causal, bias, _ in _blocks(
             query, key, mask, ctx.band, ctx.scale
         ):
@@ -362,6 +362,11 @@ class _BlockwiseAttention(torch.autograd.Function):
                 value[..., keys, :], output[..., rows, :], lse[..., rows], 0.0, is_causal,
                 attn_mask=bias, scale=ctx.scale,
             )  # fmt: skip
+            arrays = query, key, value
+            if [x.shape for x in parts] == [x.shape for x in arrays]:
+                grads = parts  # of one block: there is nothing to add up
+                break
+            grads = grads or [torch.zeros_like(x, dtype=wide) for x in arrays]
             for total, part, place in zip(
                 grads, parts, (rows, keys, keys), strict=True
             ):

@@ -4,6 +4,8 @@ python -m experiments bottleneck             run every arm on every seed, and wr
 python -m experiments bottleneck --tune      choose the settings of the arms, and stop there
 python -m experiments atlas [ROW...]         hold today's models against their references
 python -m experiments recompute [STUDY...]   compute intervals and verdicts from the runs again
+python -m experiments reproduce [STUDY...]   run one reported seed of each again, and compare
+python -m experiments history                hold the register against every record ever committed
 """
 
 import sys
@@ -12,7 +14,12 @@ from importlib import import_module
 
 from experiments.engine.record import STUDIES
 
-OTHERS = {"atlas": "experiments.atlas.run", "recompute": "experiments.engine.recompute"}
+OTHERS = {
+    "atlas": "experiments.atlas.run",
+    "recompute": "experiments.engine.recompute",
+    "reproduce": "experiments.reproduce",
+    "history": "experiments.history",
+}
 """What is no study, by name: modules with a `main` of their own."""
 
 

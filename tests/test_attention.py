@@ -203,9 +203,6 @@ def test_offsets_are_one_a_sequence_even_where_there_are_as_many_heads() -> None
     assert_matches(sdpa(*arrays, is_causal=True, offset=offset), expected)
 
 
-# Properties
-
-
 # Numbers at the edge
 
 
@@ -452,6 +449,7 @@ def test_meta_tensors_have_shapes(torch: ModuleType, option: str) -> None:
     assert (output.shape, weights.shape, lse.shape) == ((B, H, Q, V), (B, H, Q, K), (B, H, Q))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_torch_compiles_it_in_one_piece_with_sizes_left_open(torch: ModuleType) -> None:
     arrays = [torch.asarray(array) for array in inputs()]

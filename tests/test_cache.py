@@ -121,12 +121,6 @@ def test_a_ring_goes_on_for_ever_without_a_limit() -> None:
     assert torch.equal(kept, torch.cat([steps[place][0] for place in places], dim=2))
 
 
-def test_a_window_beyond_the_limit_takes_no_more_memory_than_the_limit() -> None:
-    cache = KVCache(B, G, 5, D, window=1000)
-    cache.update(torch.ones(B, G, 5, D), torch.ones(B, G, 5, D))
-    assert cache._key.shape == (B, G, 5, D)
-
-
 def test_what_is_not_yet_written_is_finite() -> None:
     cache = make()
     key, _ = cache.update(*draw(5), lengths=torch.tensor([1, 5, 2]))
@@ -192,36 +186,13 @@ def test_a_cache_has_a_limit_or_a_window_and_real_numbers() -> None:
         KVCache(B, G, MAX, D, dtype=whole)
 
 
-def test_what_does_not_fit_the_memory_is_refused() -> None:
-    key, value = draw(4)
-    for window in (None, 2):
-        with pytest.raises(ValueError, match=r"^key: got 4 tokens after 0, wanted at most 3"):
-            make(window=window, max_len=3).update(key, value)
-    with pytest.raises(ValueError, match=r"^value: got value_dim = 5 in shape .*, wanted 7 as in"):
-        make().update(key, key)
-    with pytest.raises(ValueError, match=r"^indices: got shape \(3, 1\), wanted \(batch_size,\)"):
-        make().reorder(torch.ones(B, 1, dtype=whole))
-
-
 def test_a_refused_update_changes_nothing() -> None:
-    cache = make(max_len=5)
-    before, _ = cache.update(*draw(4))
-    before = before.clone()
-    with pytest.raises(ValueError, match=r"^key: got 2 tokens after 4, wanted at most 5 in all"):
-        cache.update(*draw(2))
-    after, _ = cache.update(*draw(1))
-    assert cache.length == 5
-    assert torch.equal(after[:, :, :4], before)
-
-
-def test_every_change_is_counted() -> None:
-    cache = KVCache(1, 1, 5, 2)
-    assert cache.changes == 0
-    ones = torch.ones(1, 1, 3, 2)
-    cache.update(ones, ones)
-    cache.reorder(torch.tensor([0]))
-    cache.reset()
-    assert cache.changes == 3
-    with pytest.raises(ValueError, match="key: got"):
-        cache.update(torch.ones(2, 1, 3, 2), torch.ones(2, 1, 3, 2))
-    assert cache.changes == 3
+    for window in (None, 4):
+        cache = make(window, max_len=5)
+        before, _ = cache.update(*draw(4))
+        before = before.clone()
+        with pytest.raises(ValueError, match=r"^key: got 2 tokens after 4, wanted at most 5 in"):
+            cache.update(*draw(2))
+        assert (cache.length, cache.changes) == (4, 1)
+        after, _ = cache.update(*draw(0))
+        assert torch.equal(after, before)

@@ -101,9 +101,8 @@ def test_eight_bits_are_off_by_half_a_step_at_most() -> None:
 
 
 def test_eight_bits_take_a_byte_a_number_and_a_scale_a_vector() -> None:
-    cache = EightBitCache(3, G, 10, 64)
     vectors = 2 * 3 * G * 10
-    assert cache.nbytes == vectors * (64 + 4)
+    assert EightBitCache(3, G, 10, 64).nbytes == vectors * (64 + 4)
 
 
 def test_no_more_tokens_than_there_is_room() -> None:

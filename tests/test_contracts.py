@@ -276,11 +276,6 @@ def test_arrays_are_on_one_device() -> None:
     refused("second: got device ", call, first, elsewhere)
 
 
-def test_the_leading_axes_of_any_array_are_its_own() -> None:
-    call = checked(offset="integers: ...", like="any: ...")
-    call(ones(2, 3, dtype=int), ones(7, 5))
-
-
 def test_arrays_out_of_an_iterable() -> None:
     assert len(online_softmax(iter([ones(2, 3), ones(2, 0)]))) == 2
     refused("scores_blocks: got no array, wanted at least one", online_softmax, [])
@@ -341,28 +336,22 @@ RIGHT: dict[str, list[Any]] = {
 }
 WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("rate", math.nan, ValueError, "rate: got nan, wanted a finite number"),
-    ("rate", math.inf, ValueError, "rate: got inf, wanted a finite number"),
     ("rate", 10**400, ValueError, "rate: got 1000"),
     ("rate", True, TypeError, "rate: got bool, wanted a finite number"),
-    ("rate", 0.5j, TypeError, "rate: got complex, wanted a finite number"),
     ("rate", ones(), TypeError, "rate: got ndarray, wanted a finite number"),
     ("rate", 1, ValueError, "rate: got 1, wanted at least 0 and below 1"),
     ("size", 4.0, TypeError, "size: got float, wanted a whole number"),
-    ("size", True, TypeError, "size: got bool, wanted a whole number"),
     ("size", math.nan, ValueError, "size: got nan, wanted a whole number"),
     ("size", 3, ValueError, "size: got 3, wanted at least 2 and even"),
     ("flag", 1, TypeError, "flag: got int, wanted True or False"),
-    ("flag", "False", TypeError, "flag: got 'False', wanted True or False"),
     ("flag", np.True_, TypeError, "flag: got bool, wanted True or False"),
     ("thing", 3, TypeError, "thing: got int, wanted a Thing, or None"),
-    ("thing", Thing, TypeError, "thing: got type, wanted a Thing, or None"),
     ("order", "between", ValueError, "order: got 'between', wanted one of ('pre', 'post')"),
     ("order", None, TypeError, "order: got NoneType, wanted one of ('pre', 'post')"),
     ("chosen", "b", ValueError, "chosen: got 'b', wanted one of ('a',), or None"),
     ("act", "relu", TypeError, "act: got 'relu', wanted a function"),
     ("pair", (1, 2, 3), TypeError, "pair: got tuple, wanted a pair or a whole number"),
     ("pair", (1, 2.0), TypeError, "pair: got tuple, wanted a pair or a whole number"),
-    ("pair", [1, 2], TypeError, "pair: got list, wanted a pair or a whole number"),
     ("pair", (1, 0), ValueError, "pair: got 0, wanted a number above 0"),
     ("named", None, TypeError, "named: got NoneType, wanted a finite number or a str"),
 ]  # fmt: skip
@@ -672,17 +661,6 @@ def test_documented_puts_arguments_before_what_is_returned() -> None:
         assert documented(doc, {"key": "... k"}) == expected
         assert documented(doc, {}) == doc
         assert documented(None, {}) == ""
-
-
-def test_legends() -> None:
-    terms = {"a": "d", "b": "e a or e = a", "c": "integers: b...", "d": "...", "e": "...h q _",
-             "f": "g divides h", "g": "> 0", "h": "~b ~q ~k", "i": "each: ... q _"}  # fmt: skip
-    told = dict(line.strip().split(": ") for line in documented("", terms).splitlines()[3:])
-    assert told == {
-        "a": "(d,)", "b": "(e, a)", "c": "(b, ...)",
-        "d": "(...)", "e": "(..., h, q, _)", "f": "g divides h", "g": "above 0",
-        "h": "(b, q, k)", "i": "(..., q, _)",
-    }  # fmt: skip
 
 
 # The package keeps to the language

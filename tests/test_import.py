@@ -106,8 +106,6 @@ def test_type_checkers_see_the_names_that_exist() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'companion' has no attribute 'attnetion'$"):
         _ = companion.attnetion
-    with pytest.raises(ImportError, match="cannot import name 'causal'"):
-        from companion import causal  # noqa: F401
 
 
 def test_the_version_is_the_distributions() -> None:

@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.indexed import (
-    block_maxima,
-    complete_blocks,
-    indexer_divergence,
-    indexer_scores,
-    keys_of_blocks,
-    keys_of_top_blocks,
-    pool_blocks,
-    top_keys,
-)
+from companion import indexed
 from companion.masks import causal_mask
 from tests.oracle import Float, as_numpy, assert_matches, draw, softmax
 
@@ -38,14 +29,14 @@ def test_scores_are_the_weighted_sum(libraries: list[Any]) -> None:
                     weight[b, h, i] * max(products[h], 0.0) for h in range(H)
                 )
             given = xp.asarray(weight) if weighted else None
-            found = indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
+            found = indexed.indexer_scores(xp.asarray(query), xp.asarray(key), given, scale=scale)
             assert_matches(found, expected)
 
 
 def test_a_number_that_is_none_is_not_hidden() -> None:
     query, key = draw(H, 2, D), draw(7, D)
     key[3, 0] = math.nan
-    scores = indexer_scores(query, key)
+    scores = indexed.indexer_scores(query, key)
     assert np.isnan(scores[:, 3]).all()
     assert not np.isnan(np.delete(scores, 3, -1)).any()
 
@@ -68,11 +59,11 @@ def test_top_keys_are_the_best(libraries: list[Any]) -> None:
         allowed = draw(q, k, seed=2) > -0.5
         for mask in (np.True_, allowed, draw(B, q, k, seed=3) > 0):
             given = None if mask is np.True_ else xp.asarray(mask)
-            chosen = as_numpy(top_keys(xp.asarray(scores), count, given))
+            chosen = as_numpy(indexed.top_keys(xp.asarray(scores), count, given))
             assert chosen.dtype == bool
             assert np.array_equal(chosen, best_by_loops(scores, count, mask))
         added = np.where(allowed, 0.0, -math.inf)
-        chosen = as_numpy(top_keys(xp.asarray(scores), count, xp.asarray(added)))
+        chosen = as_numpy(indexed.top_keys(xp.asarray(scores), count, xp.asarray(added)))
         assert np.array_equal(chosen, best_by_loops(scores, count, allowed))
 
 
@@ -80,7 +71,7 @@ def test_of_equal_scores_the_earlier_key_comes_first(libraries: list[Any]) -> No
     for xp, dtype in product(libraries, ["float32", "float64"]):
         scores = np.round(draw(B, 31, 97)).clip(0.0)  # most of them are ReLU's zero
         for count in (1, 7, 50):
-            chosen = as_numpy(top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
+            chosen = as_numpy(indexed.top_keys(xp.asarray(scores, dtype=getattr(xp, dtype)), count))
             assert np.array_equal(chosen, best_by_loops(scores, count, True))
             assert (chosen.sum(-1) == count).all()
 
@@ -110,7 +101,7 @@ def test_divergence_is_that_of_two_distributions(libraries: list[Any]) -> None:
         for mask in (np.ones((q, k), bool), draw(q, k, seed=2) > 0, draw(B, q, k, seed=3) > 0):
             expected = divergence_by_loops(weights, scores, mask)
             arrays = xp.asarray(weights), xp.asarray(scores), xp.asarray(mask)
-            found = as_numpy(indexer_divergence(*arrays))
+            found = as_numpy(indexed.indexer_divergence(*arrays))
             reached = np.where(mask, sums, 0).sum(-1) > 0
             assert_matches(np.where(reached, found, 0), np.where(reached, expected, 0))
             assert not found[~reached].any()
@@ -121,7 +112,7 @@ def test_the_gradient_of_the_divergence_is_softmax_less_target(torch: Any) -> No
     weights, mask = torch.tensor(draw(B, H, 7, 11) ** 2), torch.tensor(draw(7, 11, seed=1) > -0.5)
     mask[3] = False
     scores = torch.tensor(draw(B, 7, 11, seed=2), requires_grad=True)
-    indexer_divergence(weights, scores, mask).sum().backward()
+    indexed.indexer_divergence(weights, scores, mask).sum().backward()
     target = weights.sum(1) * mask
     share = scores.detach().masked_fill(~mask, -math.inf).softmax(-1)
     expected = share - target / target.sum(-1, keepdim=True)
@@ -145,7 +136,7 @@ def test_pooled_keys_are_weighted_means(libraries: list[Any]) -> None:
                     share * key[b, j, c] for share, (j, c) in zip(shares, pairs, strict=True)
                 )
             given = xp.asarray(gate) if gated else None
-            found = pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
+            found = indexed.pool_blocks(xp.asarray(key), given, size=size, overlap=overlap)
             assert_matches(found, expected)
 
 
@@ -158,9 +149,9 @@ def test_maxima_complete_blocks_and_their_keys(libraries: list[Any]) -> None:
             best[b, i, m] = max(scores[b, i, m * size : (m + 1) * size])
         for b, i, m in np.ndindex(*complete.shape):
             complete[b, i, m] = all(mask[b, i, m * size : (m + 1) * size])
-        assert_matches(block_maxima(xp.asarray(scores), size), best)
-        assert np.array_equal(as_numpy(complete_blocks(xp.asarray(mask), size)), complete)
-        keys = as_numpy(keys_of_blocks(xp.asarray(complete), k, size))
+        assert_matches(indexed.block_maxima(xp.asarray(scores), size), best)
+        assert np.array_equal(as_numpy(indexed.complete_blocks(xp.asarray(mask), size)), complete)
+        keys = as_numpy(indexed.keys_of_blocks(xp.asarray(complete), k, size))
         assert keys.shape == (B, 4, k)
         for b, i, j in np.ndindex(*keys.shape):
             assert keys[b, i, j] == (j // size < k // size and complete[b, i, j // size])
@@ -171,7 +162,7 @@ def test_keys_of_top_blocks(libraries: list[Any]) -> None:
     for xp, (q, k), (count, size) in product(libraries, LENGTHS, sizes):
         scores, offset = np.round(2 * draw(B, q, k // size)).clip(0.0), max(k - q, 0)
         mask = causal_mask(q, k, offset=offset, like=xp.asarray(scores))
-        found = as_numpy(keys_of_top_blocks(xp.asarray(scores), count, mask, size))
+        found = as_numpy(indexed.keys_of_top_blocks(xp.asarray(scores), count, mask, size))
         for b, i in np.ndindex(B, q):
             seen = min(i + offset + 1, k)
             best = sorted(range(seen // size), key=lambda m: (-scores[b, i, m], m))[:count]
@@ -183,7 +174,7 @@ def test_keys_of_top_blocks(libraries: list[Any]) -> None:
 def test_scores_for_other_blocks_are_refused() -> None:
     message = r"^scores: got m = 3, wanted 2, the complete blocks of mask$"
     with pytest.raises(ValueError, match=message):
-        keys_of_top_blocks(np.ones((4, 3)), 1, np.ones((4, 5), bool), 2)
+        indexed.keys_of_top_blocks(np.ones((4, 3)), 1, np.ones((4, 5), bool), 2)
 
 
 MANY = 11
@@ -209,9 +200,9 @@ def test_qwens_indexer_makes_the_same_choice(torch: Any) -> None:
 
     query, key = indexer.index_qk_proj(x).split([MANY * 8, 8], -1)
     query = indexer.q_layernorm(query.unflatten(-1, (MANY, 8))).transpose(1, 2)
-    pooled = indexer.k_layernorm(pool_blocks(key, size=3))
+    pooled = indexer.k_layernorm(indexed.pool_blocks(key, size=3))
     causal = causal_mask(length, like=x).expand(B, -1, -1)
-    found = keys_of_top_blocks(indexer_scores(query, pooled), 3, causal, 3)
+    found = indexed.keys_of_top_blocks(indexed.indexer_scores(query, pooled), 3, causal, 3)
     assert torch.equal(found, expected[:, 0] & causal)
     assert (found.sum(-1) <= 9 + 2).all()
 
@@ -235,9 +226,9 @@ def test_glms_indexer_makes_the_same_choice(torch: Any) -> None:
     query = indexer.wq_b(compressed).unflatten(-1, (MANY, 7)).transpose(1, 2)
     gate = x @ indexer.index_kpool_compress_gate.mT
     gate = gate + indexer.index_kpool_compress_ape.repeat(8, 1)[:length]
-    pooled = pool_blocks(indexer.k_norm(indexer.wk(x)), gate, size=3)
-    scores = indexer_scores(query, pooled, indexer.weights_proj(x).mT)
-    found = keys_of_top_blocks(scores, 2, causal_mask(length, like=x).expand(B, -1, -1), 3)
+    pooled = indexed.pool_blocks(indexer.k_norm(indexer.wk(x)), gate, size=3)
+    scores = indexed.indexer_scores(query, pooled, indexer.weights_proj(x).mT)
+    found = indexed.keys_of_top_blocks(scores, 2, causal_mask(length, like=x).expand(B, -1, -1), 3)
     indices = expected.long() % (length + 1)  # -1, for nothing, becomes a key after the last
     chosen = torch.zeros(B, length, length + 1, dtype=torch.bool).scatter(-1, indices, True)
     assert torch.equal(found, chosen[..., :length])

@@ -11,7 +11,8 @@ from companion.latent import (
     latent_attention,
     latent_attention_with_weights,
 )
-from tests.oracle import Attention, Float, as_numpy, assert_matches, softmax
+from tests import oracle
+from tests.oracle import Float, as_numpy, assert_matches
 
 FORMS: list[Callable[..., Any]] = [latent_attention, absorbed_latent_attention]
 B, H, D, R, C, V = 2, 3, 5, 4, 7, 11  # batch, heads, widths: plain, rotary, latent, value
@@ -37,46 +38,20 @@ def of(xp: Any, arrays: Arrays) -> Arrays:
     return Arrays(*(xp.asarray(x) for x in arrays))
 
 
-def by_loops(
-    arrays: Arrays,
-    mask: Any = True,
-    *,
-    is_causal: bool = False,
-    offset: Any = 0,
-    scale: float | None = None,
-    sinks: Any = None,
-) -> Attention:
-    """Attend one number at a time: a key is unfolded where it is met."""
+def by_loops(arrays: Arrays, mask: Any = True, **options: Any) -> oracle.Attention:
+    """Unfold keys and values one number at a time, and attend by loops over numbers."""
     query, query_rotary, latent, key_rotary, key_weight, value_weight = arrays
-    batch, heads, queries, width = query.shape
-    keys, channels = latent.shape[1:]
-    scale = (width + query_rotary.shape[-1]) ** -0.5 if scale is None else scale
-    mask = np.broadcast_to(np.asarray(mask), (batch, heads, queries, keys))
-    offsets = np.broadcast_to(np.asarray(offset), (batch,))
-    output = np.zeros((batch, heads, queries, value_weight.shape[-1]))
-    weights, lse = np.zeros(mask.shape), np.zeros(mask.shape[:-1])
 
-    def unfolded(b: int, j: int, weight: Float, n: int) -> float:
-        return math.fsum(latent[b, j, c] * weight[c, n] for c in range(channels))
+    def unfolded(weight: Float) -> Float:
+        result = np.zeros((len(latent), len(weight), latent.shape[1], weight.shape[-1]))
+        for b, h, j, n in np.ndindex(*result.shape):
+            result[b, h, j, n] = math.fsum(latent[b, j] * weight[h, :, n])
+        return result
 
-    for b, h, i in np.ndindex(batch, heads, queries):
-        logits = []
-        for j in range(keys):
-            parts = [query[b, h, i, n] * unfolded(b, j, key_weight[h], n) for n in range(width)]
-            parts += list(query_rotary[b, h, i] * key_rotary[b, j])
-            logit = scale * math.fsum(parts)
-            if mask.dtype != bool:
-                logit += float(mask[b, h, i, j])
-            elif not mask[b, h, i, j]:
-                logit = -math.inf
-            logits.append(-math.inf if is_causal and j > i + offsets[b] else logit)
-        row, lse[b, h, i] = softmax(logits, -math.inf if sinks is None else float(sinks[h]))
-        weights[b, h, i] = row
-        for n in range(output.shape[-1]):
-            output[b, h, i, n] = math.fsum(
-                row[j] * unfolded(b, j, value_weight[h], n) for j in range(keys)
-            )
-    return Attention(output, weights, lse)
+    rotary = np.repeat(key_rotary[:, None], len(key_weight), 1)
+    queries, keys = (query, query_rotary), (unfolded(key_weight), rotary)
+    both = np.concatenate(queries, -1), np.concatenate(keys, -1)
+    return oracle.attention(*both, unfolded(value_weight), mask, **options)
 
 
 def test_both_forms_are_the_loops() -> None:

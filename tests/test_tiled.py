@@ -21,19 +21,7 @@ from companion.tiled import (
 )
 from tests import oracle
 from tests.oracle import as_numpy, assert_matches, draw
-from tests.test_attention import (
-    MIXTURES,
-    OPTIONS,
-    B,
-    D,
-    H,
-    K,
-    Q,
-    V,
-    inputs,
-    keep,
-    moved,
-)
+from tests.test_attention import MIXTURES, OPTIONS, B, D, H, K, Q, V, inputs, keep, moved
 
 sdpa: Any = scaled_dot_product_attention  # untyped: the tests unpack arguments into them
 tiled: Any = tiled_attention
@@ -195,6 +183,7 @@ def test_gradients_of_windows(torch: ModuleType, left: int | None, right: int) -
         assert_matches(actual, as_numpy(expected), tolerance=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"left": 3}])
 def test_torch_compiles_it_in_one_piece(torch: ModuleType, options: dict[str, Any]) -> None:

@@ -95,12 +95,6 @@ def test_beams_write_what_is_at_least_as_probable(translator: Translator) -> Non
     assert [t.tokens for t in alone] == [t.tokens for t in beams[:5]]
 
 
-def test_a_cut_translation_is_marked(translator: Translator) -> None:
-    cut = translator.translate([("one", "two", "three")], max_len=2)[0]
-    assert not cut.finished
-    assert len(cut.tokens) == 2
-
-
 def test_empty_sentences_and_sizes_are_refused(translator: Translator) -> None:
     with pytest.raises(ValueError, match=r"sentences\[1\]: got no words"):
         translator.translate([("one",), ()])

@@ -146,9 +146,6 @@ def _draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 SETTINGS = {
-    "heads": HEADS,
-    "key heads when decoding": KV_HEADS,
-    "width": WIDTH,
-    "dtype": "bfloat16",
-}
+    "heads": HEADS, "key heads when decoding": KV_HEADS, "width": WIDTH, "dtype": "bfloat16",
+}  # fmt: skip
 CASES = {"gpu": Case("On a GPU", SETTINGS, run)}

@@ -46,20 +46,10 @@ def draw_block(spec: ModelSpec) -> Drawing:
             bottom = _panel(drawing, [mixers_of(layer)[place] for layer in group], bottom) + 8
         bottom += 6
     drawing.height = max(bottom, _LEAST)
-    depth(drawing, spec, 0, 20, _STRIP, drawing.height - 24)
+    drawing.strip(0, 20, _STRIP, drawing.height - 24, letters_of(spec))
     drawing.text("small", 0, 10, "layers")
     _skeleton(drawing, spec, drawing.height)
     return drawing
-
-
-def depth(
-    drawing: Drawing, spec: ModelSpec, x: float, y: float, width: float, height: float
-) -> None:
-    """Draw the kinds of layers from the first, below, to the last.
-
-    A layer is the longer the more it lets a token reach.
-    """
-    drawing.strip(x, y, width, height, letters_of(spec))
 
 
 def letters_of(spec: ModelSpec) -> str:

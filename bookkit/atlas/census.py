@@ -20,16 +20,11 @@ WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Census:
-    """Counts by year.
+    """Counts by year."""
 
-    Attributes:
-        years: in which an architecture is stamped, ascending.
-        rows: number of architectures by year.
-        has: by mark, and `PLAIN`, the number of architectures that have it by year.
-    """
-
-    years: tuple[int, ...]
-    rows: Mapping[int, int]
+    years: tuple[int, ...]  # in which an architecture is stamped, ascending
+    rows: Mapping[int, int]  # number of architectures by year
+    # By mark, and `PLAIN`, the number of architectures that have it by year
     has: Mapping[str, Mapping[int, int]]
 
     def share(self, mark: str, year: int) -> float:

@@ -36,17 +36,11 @@ _STATES = {
 
 @dataclass(frozen=True)
 class LayerKind:
-    """A kind of layer.
+    """A kind of layer."""
 
-    Attributes:
-        reach: what it lets a token reach, and keeps.
-        one: what one such layer is called.
-        many: what several are called.
-    """
-
-    reach: Reach
-    one: str
-    many: str
+    reach: Reach  # what it lets a token reach, and keeps
+    one: str  # what one such layer is called
+    many: str  # what several are called
 
     def counted(self, number: int) -> str:
         """Say how many such layers there are.

@@ -27,106 +27,64 @@ class Parity:
     """What the check gave at toy size, in float32; differences are the largest of logits.
 
     They are rounded up to one digit, because the last ones depend on the processor.
-
-    Attributes:
-        difference: between ours and the reference.
-        size: largest logit of the reference, rounded down.
-        leak: of ours at tokens before a change of the text.
-        cached: between ours with a cache and without.
-        reference_leak: of the reference at tokens before a change of the text.
-        reference_cached: between the reference with its cache and without.
-        bytes: of cache and state by our formula.
-        held_bytes: that our states hold.
-        reference_bytes: that the reference's cache holds.
-        more: what else the check of some architectures says.
     """
 
-    difference: float
-    size: float
-    leak: float
-    cached: float
-    reference_leak: float
-    reference_cached: float
-    bytes: int
-    held_bytes: int
-    reference_bytes: int
-    more: Mapping[str, Any]
+    difference: float  # between ours and the reference
+    size: float  # largest logit of the reference, rounded down
+    leak: float  # of ours at tokens before a change of the text
+    cached: float  # between ours with a cache and without
+    reference_leak: float  # of the reference at tokens before a change of the text
+    reference_cached: float  # between the reference with its cache and without
+    bytes: int  # of cache and state by our formula
+    held_bytes: int  # that our states hold
+    reference_bytes: int  # that the reference's cache holds
+    more: Mapping[str, Any]  # what else the check of some architectures says
 
 
 @dataclass(frozen=True)
 class AtlasRow:
-    """An architecture of the atlas.
+    """An architecture of the atlas."""
 
-    Attributes:
-        model_type: as config.json calls it.
-        name: what the library calls it.
-        checkpoint: a published model of this architecture, the library's example; its configuration
-            may say other numbers than the defaults, which are those of the specification here.
-        year: the year of the copyright in its source files.
-        path: of its modeling file, within the library.
-        sha256: of this file.
-        spec: made of the class's default configuration.
-        toy_size: whether it is made of the toy's, because the defaults of the class make no model.
-        toy: fields of the configuration at toy size, at which it was checked.
-        parity: what the check gave.
-    """
-
-    model_type: str
-    name: str
+    model_type: str  # as config.json calls it
+    name: str  # what the library calls it
+    # A published model of this architecture, the library's example; its configuration may say other
+    # numbers than the defaults, which are those of the specification here
     checkpoint: str
-    year: int
-    path: str
-    sha256: str
-    spec: ModelSpec
+    year: int  # the year of the copyright in its source files
+    path: str  # of its modeling file, within the library
+    sha256: str  # of this file
+    spec: ModelSpec  # made of the class's default configuration
+    # Whether it is made of the toy's, because the defaults of the class make no model
     toy_size: bool
-    toy: Mapping[str, Any]
-    parity: Parity
+    toy: Mapping[str, Any]  # fields of the configuration at toy size, at which it was checked
+    parity: Parity  # what the check gave
 
 
 @dataclass(frozen=True)
 class Missing:
-    """An architecture of the library that is no row of the atlas.
+    """An architecture of the library that is no row of the atlas."""
 
-    Attributes:
-        model_type: as config.json calls it.
-        name: what the library calls it.
-        year: the year of the copyright in its source files; None where none says it.
-        reason: why it is missing; empty where nobody has looked.
-    """
-
-    model_type: str
-    name: str
-    year: int | None
-    reason: str
+    model_type: str  # as config.json calls it
+    name: str  # what the library calls it
+    year: int | None  # the year of the copyright in its source files; None where none says it
+    reason: str  # why it is missing; empty where nobody has looked
 
 
 @dataclass(frozen=True)
 class Atlas:
-    """The record of the atlas.
+    """The record of the atlas."""
 
-    Attributes:
-        rows: the architectures, from the oldest to the newest.
-        missing: those of the library that are no rows, in the order of their names.
-        command: what checks them again.
-        date: when they were checked.
-        processor: where.
-        versions: of Python and of the packages.
-        seed: of the random weights and texts.
-        length: tokens of a text.
-        batch_size: texts.
-        code: commit and hashes of the code that checked.
-    """
-
-    rows: tuple[AtlasRow, ...]
+    rows: tuple[AtlasRow, ...]  # the architectures, from the oldest to the newest
+    # Those of the library that are no rows, in the order of their names
     missing: tuple[Missing, ...]
-    command: str
-    date: str
-    processor: str
-    versions: Mapping[str, str]
-    seed: int
-    length: int
-    batch_size: int
-    code: Mapping[str, Any]
+    command: str  # what checks them again
+    date: str  # when they were checked
+    processor: str  # where
+    versions: Mapping[str, str]  # of Python and of the packages
+    seed: int  # of the random weights and texts
+    length: int  # tokens of a text
+    batch_size: int  # texts
+    code: Mapping[str, Any]  # commit and hashes of the code that checked
 
     def row(self, model_type: str) -> AtlasRow:
         """Return an architecture.

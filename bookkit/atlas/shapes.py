@@ -32,17 +32,11 @@ Plain = list[str | float]
 
 @dataclass
 class Drawing:
-    """A drawing that grows shape by shape.
+    """A drawing that grows shape by shape."""
 
-    Attributes:
-        width: of the drawing, in its own units.
-        height: of the drawing.
-        shapes: in the order in which they are drawn.
-    """
-
-    width: float
-    height: float = 0.0
-    shapes: list[Plain] = field(default_factory=list)
+    width: float  # of the drawing, in its own units
+    height: float = 0.0  # of the drawing
+    shapes: list[Plain] = field(default_factory=list)  # in the order in which they are drawn
 
     def rect(self, look: str, x: float, y: float, width: float, height: float) -> None:
         """Draw a box with rounded corners."""

@@ -55,33 +55,19 @@ are said of attention alone.
 
 @dataclass(frozen=True)
 class Facts:
-    """What the table says of a specification.
+    """What the table says of a specification."""
 
-    Attributes:
-        layers: number of layers.
-        pattern: in which order their kinds come.
-        heads: query heads and heads of keys and values, with their width.
-        positions: how a layer knows where tokens stand.
-        marks: what the architecture has beside plain attention, of `MARKS`.
-        details: what else is said of its mixers, each in a few words.
-        feed_forward: what computes at every position.
-        norms: where the norms of a block stand.
-        token: numbers that one more token adds to a text that is longer than every window.
-        fixed: numbers of states, which no token adds to.
-        bytes: that are kept of a text of `LENGTH` tokens in bfloat16.
-    """
-
-    layers: int
-    pattern: str
-    heads: str
-    positions: str
-    marks: tuple[str, ...]
-    details: tuple[str, ...]
-    feed_forward: str
-    norms: str
-    token: int
-    fixed: int
-    bytes: int
+    layers: int  # number of layers
+    pattern: str  # in which order their kinds come
+    heads: str  # query heads and heads of keys and values, with their width
+    positions: str  # how a layer knows where tokens stand
+    marks: tuple[str, ...]  # what the architecture has beside plain attention, of `MARKS`
+    details: tuple[str, ...]  # what else is said of its mixers, each in a few words
+    feed_forward: str  # what computes at every position
+    norms: str  # where the norms of a block stand
+    token: int  # numbers that one more token adds to a text that is longer than every window
+    fixed: int  # numbers of states, which no token adds to
+    bytes: int  # that are kept of a text of `LENGTH` tokens in bfloat16
 
 
 def describe(spec: ModelSpec) -> Facts:

@@ -25,10 +25,6 @@ def scene_vocabulary() -> Vocabulary:
 def collate_scenes(scenes: Sequence[Scene], vocab: Vocabulary) -> CaptionBatch:
     """Turn scenes into one batch, in the order given.
 
-    Args:
-        scenes: at least one.
-        vocab: of the captions.
-
     Raises:
         ValueError: there is no scene.
 

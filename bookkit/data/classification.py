@@ -10,21 +10,13 @@ from companion.contracts import contract
 
 
 class Examples(NamedTuple):
-    """Sentences, what is asked about them, and what is right.
+    """Sentences, what is asked about them, and what is right."""
 
-    Attributes:
-        tokens: (b, n, f) ids, f features a word; zeros at the padding.
-        lengths: (b,) number of words.
-        question: (b,) ids.
-        labels: (b,) classes.
-        gold: (b, n) boolean, True at the words that decide.
-    """
-
-    tokens: Tensor
-    lengths: Tensor
-    question: Tensor
-    labels: Tensor
-    gold: Tensor
+    tokens: Tensor  # (b, n, f) ids, f features a word; zeros at the padding
+    lengths: Tensor  # (b,) number of words
+    question: Tensor  # (b,) ids
+    labels: Tensor  # (b,) classes
+    gold: Tensor  # (b, n) boolean, True at the words that decide
 
 
 class _Task:
@@ -64,19 +56,12 @@ class _Task:
 @contract(fillers=">= 1", markers=">= 1", shortest=">= 1")
 @dataclass(frozen=True)
 class MarkerTask(_Task):
-    """One word of the sentence decides: it is a marker, and says which of two classes is right.
+    """One word of the sentence decides: it is a marker, and says which of two classes is right."""
 
-    Attributes:
-        fillers: number of words that say nothing.
-        markers: number of markers a class.
-        shortest: fewest words a sentence.
-        longest: most words a sentence.
-    """
-
-    fillers: int = 30
-    markers: int = 3
-    shortest: int = 5
-    longest: int = 10
+    fillers: int = 30  # number of words that say nothing
+    markers: int = 3  # number of markers a class
+    shortest: int = 5  # fewest words a sentence
+    longest: int = 10  # most words a sentence
 
     classes = 2
     questions = 1
@@ -99,19 +84,12 @@ class MarkerTask(_Task):
 @contract(fillers=">= 1", voters=">= 1", shortest=">= 3")
 @dataclass(frozen=True)
 class MajorityTask(_Task):
-    """Every vote counts the same: which of two parties has more words in the sentence?
+    """Every vote counts the same: which of two parties has more words in the sentence?"""
 
-    Attributes:
-        fillers: number of words that say nothing.
-        voters: number of words a party.
-        shortest: fewest words a sentence.
-        longest: most words a sentence.
-    """
-
-    fillers: int = 10
-    voters: int = 10
-    shortest: int = 5
-    longest: int = 10
+    fillers: int = 10  # number of words that say nothing
+    voters: int = 10  # number of words a party
+    shortest: int = 5  # fewest words a sentence
+    longest: int = 10  # most words a sentence
 
     classes = 2
     questions = 1
@@ -139,19 +117,12 @@ class MajorityTask(_Task):
 @contract(names=">= 1", values=">= 1", shortest=">= 1")
 @dataclass(frozen=True)
 class LookupTask(_Task):
-    """Every word is a fact, a name with a value; the question names one: which value has it?
+    """Every word is a fact, a name with a value; the question names one: which value has it?"""
 
-    Attributes:
-        names: number of names; those of a sentence differ.
-        values: number of values, which are the classes.
-        shortest: fewest facts a sentence.
-        longest: most facts a sentence.
-    """
-
-    names: int = 16
-    values: int = 8
-    shortest: int = 5
-    longest: int = 10
+    names: int = 16  # number of names; those of a sentence differ
+    values: int = 8  # number of values, which are the classes
+    shortest: int = 5  # fewest facts a sentence
+    longest: int = 10  # most facts a sentence
 
     def __post_init__(self) -> None:
         super().__post_init__()

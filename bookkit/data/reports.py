@@ -103,10 +103,7 @@ def match_reports(
 
 
 def tells_winner(pair: Pair) -> bool:
-    """Say whether a report tells who won; else the score alone does.
-
-    Args:
-        pair: from `match_reports`.
+    """Say whether a report of `match_reports` tells who won; else the score alone does.
 
     >>> names = ("bak", "del", "fim", "gon", "kur")
     >>> [tells_winner(match_reports(1, seed=3, names=names, score_alone=p)[0]) for p in (0, 1)]

@@ -64,12 +64,7 @@ class Box:
         return self.is_near(point, 0)
 
     def is_near(self, point: tuple[float, float], margin: float) -> bool:
-        """Say whether a point (down, across) lies in the box when each side is moved outward.
-
-        Args:
-            point: in pixels.
-            margin: by how many pixels.
-        """
+        """Say whether a point (down, across) lies in it, moved outward by a margin at each side."""
         down, across = point
         high = self.top - margin <= down < self.bottom + margin
         return high and self.left - margin <= across < self.right + margin
@@ -77,19 +72,12 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture and its caption, with the class of every word and where it can be seen.
+    """A picture and its caption, with the class of every word and where it can be seen."""
 
-    Attributes:
-        image: (SIZE, SIZE, 3) bytes, red, green and blue.
-        words: the caption.
-        classes: one of `WORD_CLASSES` for every word.
-        boxes: for every word, where it can be seen: the shape that it is said of, or for a
-            relation both.
-    """
-
-    image: NDArray[np.uint8]
-    words: tuple[str, ...]
-    classes: tuple[str, ...]
+    image: NDArray[np.uint8]  # (SIZE, SIZE, 3) bytes, red, green and blue
+    words: tuple[str, ...]  # the caption
+    classes: tuple[str, ...]  # one of `WORD_CLASSES` for every word
+    # For every word, where it can be seen: the shape that it is said of, or for a relation both
     boxes: tuple[tuple[Box, ...], ...]
 
 
@@ -128,7 +116,8 @@ def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
         shade = [channel + dice.between(-_JITTER, _JITTER) for channel in COLOURS[colour]]
         window = image[box.top : box.bottom, box.left : box.right]
         window[_outline(shape, (box.bottom - box.top) // 2)] = np.clip(shade, 0, 255)
-    first, second = (_with_determiner(phrase) for phrase in phrases)
+    # The determiner depends on the sound of the colour.
+    first, second = (("an" if phrase[0] == "orange" else "a", *phrase) for phrase in phrases)
     relation = ("above",) if above else ("left", "of")
     return Scene(
         image,
@@ -136,11 +125,6 @@ def _scene(dice: Dice, phrases: tuple[Phrase, Phrase]) -> Scene:
         classes=(*WORD_CLASSES[:3], *("relation" for _ in relation), *WORD_CLASSES[:3]),
         boxes=(*[(boxes[0],)] * 3, *[boxes] * len(relation), *[(boxes[1],)] * 3),
     )
-
-
-def _with_determiner(phrase: Phrase) -> tuple[str, str, str]:
-    """Say a phrase with its determiner, which depends on the sound of the colour."""
-    return ("an" if phrase[0] == "orange" else "a", *phrase)
 
 
 def _boxes(dice: Dice, above: bool) -> tuple[Box, Box]:

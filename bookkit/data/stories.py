@@ -247,10 +247,9 @@ def _told(dice: WordDice) -> tuple[str, ...]:
 
 @contract()
 def next_words(beginning: Sequence[str]) -> dict[str, float]:
-    """Return the chance of every word that may follow, `END` among them; none follows the end.
+    """Return the chance of every word that may follow the first words of a story, or begin one.
 
-    Args:
-        beginning: the first words of a story, perhaps none.
+    `END` is among them, and none follows it.
 
     Raises:
         ValueError: no story begins like this.
@@ -263,13 +262,10 @@ def next_words(beginning: Sequence[str]) -> dict[str, float]:
 
 @contract()
 def surprisals(story: Sequence[str]) -> list[float]:
-    """Return -log of the chance of every word of a whole story and of its end, in nats.
+    """Return -log of the chance of every word of a whole story, given without its end, and of that.
 
     A chance is that of the word given all the words before, so their sum is -log of the chance of
-    the story, and their mean over many stories estimates the entropy of the source a word.
-
-    Args:
-        story: the words of a story, without the end.
+    the story, in nats, and their mean over many stories estimates the source's entropy a word.
 
     Raises:
         ValueError: this is no story, or not a whole one.

@@ -21,15 +21,11 @@ called with, or a wrong value, or a `Sign`, or a tuple of several."""
 
 
 class Sign(NamedTuple):
-    """A mistake that many answers make, each in its way.
+    """A mistake that many answers make, each in its way."""
 
-    Attributes:
-        of: tells whether a result, followed by what the answer was called with, shows the mistake.
-        example: one answer that makes it.
-    """
-
+    # Tells whether a result, followed by what the answer was called with, shows the mistake
     of: Callable[..., Any]
-    example: Any
+    example: Any  # one answer that makes it
 
 
 def called(function: Answer, *given: Any, why: str = "", untouched: str = "") -> Any:

@@ -21,13 +21,9 @@ from bookkit.exercises.answers import Answer, Mistakes, Sign, as_parts, as_verdi
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Exercise(ABC):
-    """What all exercises are: something is asked, and answers are judged.
+    """What all exercises are: something is asked, and answers are judged."""
 
-    Attributes:
-        asked: what is to be handed in.
-    """
-
-    asked: str = field(default="", kw_only=False)
+    asked: str = field(default="", kw_only=False)  # what is to be handed in
 
     def __post_init__(self) -> None:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -66,37 +62,31 @@ class Exercise(ABC):
 class Compared(Exercise):
     """An answer that is compared with the right one.
 
-    Attributes:
-        right: the right answer: a number, an array or a tensor; or a text, a truth value, a list
-            or a set, which has to be equal. A whole number must agree to nine digits, whatever
-            the tolerances.
-        mistakes: under each hint the mistake that deserves it; see `answers.Mistakes`. The first
-            one whose result is the answer counts. One that stops with an error gives no result.
-        examples: wrong answers for which `otherwise` or `read` has words, under a part of these.
-        read: from the answer to what is compared, followed by the case; it turns down what is of
-            another kind.
-        where: what stands before a hint, and before a message about an array; {} stands for a part
-            of the case, {when} for its name.
-        axes: the shape that was asked for, in letters.
-        otherwise: the message on an unknown mistake, in which {got} stands for the answer and
-            {wanted} for the right one; or what makes one, of the answer and the parts of the case.
-        rtol: how far numbers may be off, as a part of the right ones.
-        atol: how far they may be off besides.
-
     >>> Value(right=6, mistakes={"a sum": 5}, otherwise="got {got:g}").judge(7)
     Traceback (most recent call last):
     AssertionError: got 7
     """
 
+    # The right answer: a number, an array or a tensor; or a text, a truth value, a list or a set,
+    # which has to be equal. A whole number must agree to nine digits, whatever the tolerances.
     right: Any
+    # Under each hint the mistake that deserves it; see `answers.Mistakes`. The first one whose
+    # result is the answer counts. One that stops with an error gives no result.
     mistakes: Mistakes = field(default_factory=dict)
+    # Wrong answers for which `otherwise` or `read` has words, under a part of these
     examples: Mistakes = field(default_factory=dict)
+    # From the answer to what is compared, followed by the case; it turns down what is of another
+    # kind
     read: Answer | None = None
+    # What stands before a hint, and before a message about an array; {} stands for a part of the
+    # case, {when} for its name
     where: str = ""
-    axes: str = ""
+    axes: str = ""  # the shape that was asked for, in letters
+    # The message on an unknown mistake, in which {got} stands for the answer and {wanted} for the
+    # right one; or what makes one, of the answer and the parts of the case
     otherwise: str | Callable[..., str] = "the shape is right, the numbers are not"
-    rtol: float = 1e-5
-    atol: float = 1e-8
+    rtol: float = 1e-5  # how far numbers may be off, as a part of the right ones
+    atol: float = 1e-8  # how far they may be off besides
 
     def compare(self, got: Any, case: Sequence[Any] = (), when: str = "") -> None:
         """Accept what the right answer gives for a case, and explain any other result."""
@@ -160,22 +150,16 @@ class Value(Compared):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Function(Compared):
-    """A function that is written; its mistakes are wrong functions.
+    """A function that is written; its mistakes are wrong functions."""
 
-    Attributes:
-        cases: the arguments of each call, under a name where the messages need one.
-        parts: if the function gives several results, the name of each with its mistakes, which
-            are functions that give this one, or all. `mistakes` are then those of them together.
-        kind: what the results are together, in words.
-        why: a hint at what makes the answer stop, if it does.
-        untouched: a hint if the answer writes into what it is given.
-    """
-
+    # The arguments of each call, under a name where the messages need one
     cases: Sequence[Sequence[Any]] | Mapping[str, Sequence[Any]]
+    # If the function gives several results, the name of each with its mistakes, which are functions
+    # that give this one, or all. `mistakes` are then those of them together.
     parts: Mapping[str, Mistakes] = field(default_factory=dict)
-    kind: str = ""
-    why: str = ""
-    untouched: str = ""
+    kind: str = ""  # what the results are together, in words
+    why: str = ""  # a hint at what makes the answer stop, if it does
+    untouched: str = ""  # a hint if the answer writes into what it is given
 
     def judge(self, *answers: Any) -> None:
         """Compare what the function gives for every case."""
@@ -236,25 +220,17 @@ class Function(Compared):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Verdict(Exercise):
-    """A test that is written: it is tried on suspects, some of which are sound.
+    """A test that is written: it is tried on suspects, some of which are sound."""
 
-    Attributes:
-        suspects: the arguments of each call, the verdict that is right, and a hint if the answer
-            gives another.
-        ask: from the answer and the arguments to what the answer says.
-        read: from what it says to a verdict.
-        give: from a verdict to what an answer does that gives it.
-        says: the message, in which {hint} stands for the hint, {got} and {wanted} for the
-            verdicts, and {} for a part of the arguments.
-        why: as of a function.
-    """
-
+    # The arguments of each call, the verdict that is right, and a hint if the answer gives another
     suspects: Sequence[tuple[tuple[Any, ...], Any, str]]
-    ask: Answer = called
-    read: Answer = as_verdict
-    give: Answer = lambda verdict: verdict
+    ask: Answer = called  # from the answer and the arguments to what the answer says
+    read: Answer = as_verdict  # from what it says to a verdict
+    give: Answer = lambda verdict: verdict  # from a verdict to what an answer does that gives it
+    # The message, in which {hint} stands for the hint, {got} and {wanted} for the verdicts, and {}
+    # for a part of the arguments
     says: str = "{hint}"
-    why: str = ""
+    why: str = ""  # as of a function
 
     def judge(self, *answers: Any) -> None:
         """Compare the verdict on every suspect."""
@@ -283,13 +259,9 @@ class Verdict(Exercise):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Several(Exercise):
-    """Several answers, of which each is judged alone.
+    """Several answers, of which each is judged alone."""
 
-    Attributes:
-        questions: under the name of each answer an exercise that takes it.
-    """
-
-    questions: Mapping[str, Exercise]
+    questions: Mapping[str, Exercise]  # under the name of each answer an exercise that takes it
 
     def __init__(self, asked: str, **questions: Exercise) -> None:
         self.asked, self.questions = asked, questions
@@ -323,18 +295,13 @@ class Several(Exercise):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Judged(Exercise):
-    """Answers that belong together, with a check that is written out.
+    """Answers that belong together, with a check that is written out."""
 
-    Attributes:
-        by: raises an `AssertionError` with a hint, unless the answers are right. Its parameters
-            are the names of the answers.
-        right: answers that pass.
-        mistakes: under a part of each hint answers that deserve it.
-    """
-
+    # Raises an `AssertionError` with a hint, unless the answers are right. Its parameters are the
+    # names of the answers.
     by: Callable[..., None]
-    right: tuple[Any, ...]
-    mistakes: Mapping[str, tuple[Any, ...]]
+    right: tuple[Any, ...]  # answers that pass
+    mistakes: Mapping[str, tuple[Any, ...]]  # under a part of each hint answers that deserve it
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -55,17 +55,14 @@ def _said(target: Tensor, bos: int, eos: int) -> Tensor:
     return said.scatter(1, (target != 0).sum(1, keepdim=True), eos)
 
 
-def _equal(pair: Any, *_: Any) -> bool:
-    return all(isinstance(one, Tensor) for one in pair) and torch.equal(*pair)
-
-
 check_shift = Function(
     "`shift(target, bos_id, eos_id)`, what a decoder reads and what it must say, from (b, q) ids "
     "padded with 0 at the end to the pair (target_in, target_out), each (b, q + 1).",
     right=lambda *given: (_read(*given), _said(*given)),
     cases=[(torch.tensor([[5, 7, 6, 4, 9], [8, 5, 0, 0, 0], [9, 6, 7, 0, 0]]), 1, 2)], mistakes={
         "the decoder reads the very words that it must say: shift one against the other": Sign(
-            _equal, lambda target, bos, eos: (target, target)
+            lambda pair, *_: all(isinstance(one, Tensor) for one in pair) and torch.equal(*pair),
+            lambda target, bos, eos: (target, target),
         ),
         "the two are swapped: <bos> is read, <eos> is said":
             lambda *given: (_said(*given), _read(*given)),

@@ -80,10 +80,6 @@ check_perplexity = Function(
 TABLE = torch.randn(9, 9, generator=torch.Generator().manual_seed(5))
 
 
-def _model(ids: Any) -> Tensor:
-    return TABLE[ids]
-
-
 def _number(got: Any, *_: Any) -> Any:
     if isinstance(got, Tensor) and got.ndim:
         fail(f"got a tensor of shape {tuple(got.shape)}, wanted one number, the mean")
@@ -108,7 +104,7 @@ check_loss = Function(
     "`loss(model, tokens, lengths)`, from a model, which turns ids (b, n) into logits (b, n, v), "
     "padded ids (b, n) and their lengths (b,), to the mean loss of a language model in nats.",
     right=_mean(BUT_LAST, BUT_FIRST, BUT_FIRST), cases=[(
-        _model,
+        TABLE.__getitem__,
         torch.tensor([[1, 4, 5, 6, 2], [1, 7, 2, 0, 0], [1, 8, 3, 2, 0]]),
         torch.tensor([5, 3, 4]),
     )], mistakes={

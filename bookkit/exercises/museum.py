@@ -27,15 +27,10 @@ def _two() -> tuple[Tensor, Tensor]:
 
 
 class Reader(NamedTuple):
-    """A function whose output i sums the positions that are allowed to i.
+    """A function whose output i sums the positions that are allowed to i."""
 
-    Attributes:
-        allowed: (m, n) booleans.
-        where: which of its outputs are not 0: those in the last sequence, those in the last
-            feature, or all.
-    """
-
-    allowed: Flags
+    allowed: Flags  # (m, n) booleans
+    # Which of its outputs are not 0: those in the last sequence, those in the last feature, or all
     where: str
 
     def __call__(self, x: Tensor) -> Tensor:

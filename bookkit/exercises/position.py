@@ -105,12 +105,6 @@ check_bias = Function(
 )  # fmt: skip
 
 
-def _decoded(query: Numbers, key: Numbers, value: Numbers, *cached: Numbers) -> Numbers:
-    """Attend to a cache, and to the new word."""
-    keys, values = (np.concatenate(pair) for pair in zip(cached, (key, value), strict=True))
-    return scaled_dot_product_attention(query, keys, values)
-
-
 def _step(
     query: Numbers, key: Numbers, value: Numbers, keys: Numbers, values: Numbers, *,
     query_at: int | None = None, key_at: int | None = None,
@@ -118,7 +112,8 @@ def _step(
     n = len(keys)
     turned = rotate(query, np.array([n if query_at is None else query_at]))
     turned_key = rotate(key, np.array([n if key_at is None else key_at]))
-    return _decoded(turned, turned_key, value, keys, values)
+    known, kept = np.concatenate([keys, turned_key]), np.concatenate([values, value])
+    return scaled_dot_product_attention(turned, known, kept)
 
 
 def _twice(
@@ -128,19 +123,16 @@ def _twice(
     return _step(query, key, value, rotate(keys, np.arange(len(keys))), values, **at)
 
 
-def _drawn() -> tuple[Numbers, ...]:
-    """Draw a new word, and a cache of five."""
-    query, key, value = np.random.default_rng(6).normal(size=(3, 6, 6))
-    return query[5:], key[5:], value[5:], rotate(key[:5], np.arange(5)), value[:5]
-
-
+QUERY, KEY, VALUE = np.random.default_rng(6).normal(size=(3, 6, 6))
+"""A new word, and a cache of five before it."""
 LATE = "the new word stands at the number of cached keys: turn it by that many places, not by 0"
 
 check_step = Function(
     "`step(query, key, value, keys, values)`, one step of a decoder with rotations and a cache, "
     "from a new word's (1, d), (1, d), (1, v) and the cache, rotated keys (n, d) and values "
     "(n, v), to its output (1, v).",
-    right=_step, cases=[_drawn()], mistakes={
+    right=_step, cases=[(QUERY[5:], KEY[5:], VALUE[5:], rotate(KEY[:5], np.arange(5)), VALUE[:5])],
+    mistakes={
         f"query: {LATE}": lambda *given: _step(*given, query_at=0),
         f"key: {LATE}": lambda *given: _step(*given, key_at=0),
         f"query and key: {LATE}": lambda *given: _step(*given, query_at=0, key_at=0),

@@ -7,10 +7,6 @@ from bookkit.exercises.exercise import Function
 from companion.positions import sinusoidal_encoding
 
 
-def _frequencies(width: int, power: float = 2) -> Numbers:
-    return 10_000.0 ** (-power * np.arange(width // 2) / width)
-
-
 def _added(encoding: Numbers, angles: Numbers, *, halves: bool = False) -> Numbers:
     """Add angles to the sines and cosines, which stand beside each other or in two halves."""
     n, width = encoding.shape
@@ -24,7 +20,8 @@ def _added(encoding: Numbers, angles: Numbers, *, halves: bool = False) -> Numbe
 def _shift(
     encoding: Numbers, distance: float, *, power: float = 2, halves: bool = False
 ) -> Numbers:
-    angles = distance * _frequencies(encoding.shape[1], power)
+    width = encoding.shape[1]
+    angles = distance * 10_000.0 ** (-power * np.arange(width // 2) / width)
     return _added(encoding, angles, halves=halves)
 
 

@@ -124,11 +124,7 @@ def _attending(
 ) -> Answer:  # fmt: skip
     """Make attention with a softcap and a mask, one of its steps possibly wrong.
 
-    Args:
-        divisor: of the scores, from the width of a head.
-        cap: what the softcap makes of scores.
-        mask: what becomes of the mask.
-        mask_first: whether the softcap comes after the mask.
+    The divisor is made of the width of a head; the softcap and the mask may be changed.
     """
 
     def attention(

@@ -10,24 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from bookkit.playables.switchboard import SWITCHES
 from companion.attention import attend, masked_softmax
 from companion.masks import causal_mask
 from companion.scores import scaled_dot_score
 
-MISTAKES = (
-    "no scale",
-    "query and key swapped",
-    "softmax over queries",
-    "heads by a view",
-    "joined by a view",
-    "no mask",
-    "mask upside down",
-    "one word too many",
-    "one word too few",
-    "1e-9 for -1e9",
-    "masked too late",
-    "first-key corner",
-)
+MISTAKES = tuple(SWITCHES)
 CHECKS = ("shape", "gradient", "rows", "future", "order", "cache", "loops")
 """What looks for a mistake, from what asks the least to what asks the most."""
 TOLERANCE = 1e-9
@@ -118,13 +106,9 @@ def _cut(rows: Any, heads: int, by_view: bool) -> Any:
 def differences(
     mistake: str, x: Any, weights: Mapping[str, Any], heads: int, *, other: Any, wanted: Any
 ) -> dict[str, float]:
-    """Measure by how much a layer fails each check; all but that of the gradient.
+    """Measure by how much a layer, as of `layer_with`, fails each check but that of the gradient.
 
     Args:
-        mistake: one of `MISTAKES`; "" for none.
-        x: (n, e) words.
-        weights: as for `layer_with`.
-        heads: their number.
         other: (e,) what the last word is changed to.
         wanted: (n, e) the right output, by another program.
 

@@ -131,11 +131,6 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[i:j]) for i in range(n) for j in range(i + 1, n + 1)}
 
 
-def _neighbours(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the length of the longest row of neighbours that both have."""
-    return max(map(len, _runs(first) & _runs(second)), default=0)
-
-
 def _f(common: int, summary: list[str], reference: list[str]) -> float:
     return 2 * common / (len(summary) + len(reference))
 
@@ -156,6 +151,6 @@ check_rouge_l = Function(
         "the F-measure is the harmonic mean":
             lambda s, r: _common(s, r) * (1 / len(s) + 1 / len(r)) / 2,
         "a subsequence may leave words out; yours is a row of neighbours":
-            lambda *texts: _f(_neighbours(*texts), *texts),
+            lambda s, r: _f(max(map(len, _runs(s) & _runs(r)), default=0), s, r),
     }, otherwise="for {} and {} got {got:g}, which is not it", rtol=1e-9, atol=1e-9,
 )  # fmt: skip

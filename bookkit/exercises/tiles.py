@@ -116,11 +116,6 @@ def _unsafe(one: Numbers, lse: Numbers, two: Numbers, other: Numbers) -> tuple[N
     return (a[:, None] * one + b[:, None] * two) / (a + b)[:, None], np.log(a + b)
 
 
-def _by_logarithms(one: Numbers, lse: Numbers, two: Numbers, other: Numbers) -> Numbers:
-    share = (lse / (lse + other))[:, None]
-    return share * one + (1 - share) * two
-
-
 check_merge = Function(
     "`merge(output, lse, other_output, other_lse)`, attention to some keys and attention to others "
     "becomes attention to all: from outputs (q, v) and log-sum-exps (q,) to the merged pair; a "
@@ -129,7 +124,8 @@ check_merge = Function(
         "output": {
             "halves weigh as their denominators do, not alike": lambda o, s, t, h: (o + t) / 2,
             "each half is a mean already; the sum has to be one, too": lambda o, s, t, h: o + t,
-            "a log-sum-exp is a logarithm: its exponential is the weight": _by_logarithms,
+            "a log-sum-exp is a logarithm: its exponential is the weight":
+                lambda o, s, t, h: t + (s / (s + h))[:, None] * (o - t),
             "the weights are exchanged": lambda o, s, t, h: merge_attention(o, h, t, s)[0],
         },
         "lse": {
@@ -155,11 +151,7 @@ def _loop(
 ) -> Attention:
     """Return attention in blocks that may forget to rescale.
 
-    Args:
-        of_sum: whether it rescales the sum.
-        of_blend: whether it rescales the blend.
-        rescued: after how many rescalings it stops to rescale; None means never.
-        wide: whether it rescales in blocks of more than one score.
+    It forgets the sum or the blend, all after some first ones that are rescued, or all wide blocks.
     """
 
     def attention(scores: Numbers, values: Numbers, size: int) -> float:

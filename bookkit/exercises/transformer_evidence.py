@@ -44,15 +44,11 @@ check_weights = Function(
 )  # fmt: skip
 
 
-def _f(y: Tensor) -> Tensor:
-    return 0.3 * y.flip(-1) + 0.1 * y * y
-
-
-def _norm(y: Tensor) -> Tensor:
-    return torch.nn.functional.layer_norm(y, y.shape[-1:])
-
-
-CASE = torch.linspace(-2, 3, 15, dtype=torch.float64).reshape(3, 5) ** 2, _f, _norm
+CASE = (
+    torch.linspace(-2, 3, 15, dtype=torch.float64).reshape(3, 5) ** 2,
+    lambda y: 0.3 * y.flip(-1) + 0.1 * y * y,
+    lambda y: torch.nn.functional.layer_norm(y, y.shape[-1:]),
+)
 NEITHER: Mistakes = {
     "x + norm(f(x)) normalises what the sub-layer gives: neither order":
         lambda x, f, norm: x + norm(f(x)),

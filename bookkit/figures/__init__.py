@@ -16,7 +16,7 @@ from bookkit.figures.colours import (
     WINE,
     letter_color,
 )
-from bookkit.figures.curves import band, intervals, training_limit
+from bookkit.figures.curves import band, intervals, limit_line, training_limit
 from bookkit.figures.glossed import glossed_text
 from bookkit.figures.labels import LineEnd, label_along, label_ends
 from bookkit.figures.links import gold_links, weight_key
@@ -56,10 +56,10 @@ __all__ = [
     "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
     "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
-    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "live_translator",
-    "local_window", "narrow_softmax", "next_word", "online_softmax_steps", "paint_mask",
-    "prefix_tree", "residual_diagram", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "softmax_explorer", "switchboard", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
-    "word_order", "written_text",
+    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
+    "live_translator", "local_window", "narrow_softmax", "next_word", "online_softmax_steps",
+    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
+    "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard", "timeline_list",
+    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
+    "width_explorer", "word_order", "written_text",
 ]  # fmt: skip

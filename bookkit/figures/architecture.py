@@ -67,11 +67,7 @@ def transformer_diagram(
 
 
 def residual_diagram(ax: Axes, *, norm_order: NormOrder) -> None:
-    """Draw one sub-layer f, what goes around it, and its norm.
-
-    Args:
-        ax: where to draw; its frame is taken away.
-        norm_order: "pre" or "post".
+    """Draw one sub-layer f, what goes around it, and its norm; the frame of the axes goes.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()
@@ -87,12 +83,9 @@ def residual_diagram(ax: Axes, *, norm_order: NormOrder) -> None:
 
 
 class _Column:
-    """A stack of boxes that grows upward from where the last one ended.
+    """A stack of boxes around x that grows upward from where the last one ended.
 
-    Args:
-        x: middle of the column.
-        side: -1 lets lines go around on the left, 1 on the right.
-        norm_order: where the norms stand.
+    Lines go around on the left of it where the side is -1, on the right where it is 1.
     """
 
     def __init__(self, ax: Axes, x: float, side: int, norm_order: NormOrder) -> None:

@@ -75,6 +75,15 @@ def training_limit(ax: Axes, x: float, text: str = "longer than in training") ->
     )  # fmt: skip
 
 
+def limit_line(ax: Axes, value: float, text: str = "") -> None:
+    """Draw the floor or the ceiling of what is measured, such as an entropy, and name it."""
+    ax.axhline(value, color=colours.MUTED, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+    ax.annotate(
+        text, (0, value), (5, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+        color=colours.MUTED, fontsize=10,
+    )  # fmt: skip
+
+
 def intervals(
     ax: Axes,
     names: Sequence[str],
@@ -84,6 +93,7 @@ def intervals(
     unit: str = "",
     decimals: int | None = None,
     threshold: float | None = None,
+    limit: float | None = None,
     baselines: Collection[str] = (),
 ) -> None:
     """Compare models by a number: a mark, its 95 % interval as whiskers, and both in figures.
@@ -95,6 +105,7 @@ def intervals(
         unit: written below the axis.
         decimals: digits after the point; by default as many as the interval supports.
         threshold: where a dashed line marks what the numbers are held against.
+        limit: where a dotted line marks their floor or their ceiling.
         baselines: the names that are drawn in slate.
 
     >>> from matplotlib import pyplot as plt
@@ -106,8 +117,9 @@ def intervals(
     labels = as_labels(names, "names", centers.size, "mean")
     if unknown := set(baselines) - set(names):
         raise ValueError(f"baselines: got {sorted(unknown)}, wanted names among {list(names)}")
-    if threshold is not None:
-        ax.axvline(threshold, color=colours.MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    for mark, dashes in ((threshold, (4, 3)), (limit, (1, 2))):
+        if mark is not None:
+            ax.axvline(mark, color=colours.MUTED, linewidth=0.9, linestyle=(0, dashes), zorder=1)
     if decimals is None:  # what the middle one of the numbers supports
         decimals = median_low(map(decimals_for, ranges.tolist(), centers.tolist()))
     for row, (name, center, (low, high)) in enumerate(zip(names, centers, ranges, strict=True)):

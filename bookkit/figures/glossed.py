@@ -24,18 +24,12 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class GlossedLine:
-    """One sentence.
+    """One sentence."""
 
-    Attributes:
-        title: what stands above it.
-        words: the sentence.
-        glosses: one a word; empty for an English sentence, which needs none.
-        wrong: the positions of words that a right sentence does not have there.
-    """
-
-    title: str
-    words: tuple[str, ...]
-    glosses: tuple[str, ...] = ()
+    title: str  # what stands above it
+    words: tuple[str, ...]  # the sentence
+    glosses: tuple[str, ...] = ()  # one a word; empty for an English sentence, which needs none
+    # The positions of words that a right sentence does not have there
     wrong: frozenset[int] = frozenset()
 
 

@@ -35,15 +35,10 @@ white-space:nowrap;font-size:.875em}
 
 @dataclass(frozen=True, repr=False)
 class ReadingMap:
-    """The parts of a book as lines on which every page is a stop.
+    """The parts of a book as lines on which every page is a stop."""
 
-    Attributes:
-        parts: what it shows.
-        here: the page on which it stands, below `book/`.
-    """
-
-    parts: tuple[Part, ...]
-    here: str
+    parts: tuple[Part, ...]  # what it shows
+    here: str  # the page on which it stands, below `book/`
 
     def __repr__(self) -> str:
         return "\n".join(

@@ -19,6 +19,10 @@ SVG_METADATA = {"Date": None, "Creator": None}
 _FACE = "Atkinson Hyperlegible Next"
 _CUTS = ("ahn-400-normal.ttf", "ahn-700-normal.ttf", "ahn-400-italic.ttf")
 
+_TICKS: Any = {
+    "color": colours.MUTED, "labelcolor": colours.INK, "labelsize": 10, "major.size": 3.5,
+    "major.width": 0.8, "minor.visible": False,
+}  # fmt: skip
 _RC: Any = {
     "figure.figsize": (FIGURE_WIDTH, 3.2),
     "figure.dpi": 100,
@@ -51,18 +55,7 @@ _RC: Any = {
     "axes.titlelocation": "left",
     "axes.titlepad": 8,
     "axes.prop_cycle": cycler(color=colours.SERIES) + cycler(marker=colours.MARKERS),
-    "xtick.color": colours.MUTED,
-    "ytick.color": colours.MUTED,
-    "xtick.labelcolor": colours.INK,
-    "ytick.labelcolor": colours.INK,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "xtick.major.size": 3.5,
-    "ytick.major.size": 3.5,
-    "xtick.major.width": 0.8,
-    "ytick.major.width": 0.8,
-    "xtick.minor.visible": False,
-    "ytick.minor.visible": False,
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
     "grid.color": colours.HAIR,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.8,

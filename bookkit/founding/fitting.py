@@ -13,24 +13,16 @@ from companion.training import TrainingConfig, train
 
 @dataclass
 class Trainee:
-    """A model of this book that is trained as a Keras model is, by `fit`.
+    """A model of this book that is trained as a Keras model is, by `fit`."""
 
-    Attributes:
-        model: gives logits (b, q, vocabulary) for a batch.
-        learning_rate: the highest.
-        updates: of the weights, in an epoch. The notebook has three phrases, hence one update an
-            epoch, with which ten epochs would teach nothing.
-        seed: set before the first update.
-        batch: what the model was trained on last.
-        losses: of its updates.
-    """
-
-    model: nn.Module
-    learning_rate: float = 1e-2
+    model: nn.Module  # gives logits (b, q, vocabulary) for a batch
+    learning_rate: float = 1e-2  # the highest
+    # Of the weights, in an epoch. The notebook has three phrases, hence one update an epoch, with
+    # which ten epochs would teach nothing.
     updates: int = 20
-    seed: int = 0
-    batch: Batch | None = field(default=None, init=False)
-    losses: list[float] = field(default_factory=list, init=False)
+    seed: int = 0  # set before the first update
+    batch: Batch | None = field(default=None, init=False)  # what the model was trained on last
+    losses: list[float] = field(default_factory=list, init=False)  # of its updates
 
     def fit(self, inputs: Sequence[Tensor], targets: Tensor, *, epochs: int) -> None:
         """Train; 0 is padding, which is left out of the loss.

@@ -18,15 +18,6 @@ _THREADS = re.compile(r"[\w.-]+/[\w.-]+( #\d+)+")
 class Exhibit:
     """A mistake that raises no error, beside what is right.
 
-    Attributes:
-        name: one or two words, as a key.
-        title: what the mistake does.
-        broken: the wrong variant.
-        sound: the same by the package.
-        check: takes a variant; raises an AssertionError on the broken one, passes on the sound one.
-        hint: words of that error's message.
-        threads: public threads about it, a repository each: "owner/repository #number #number".
-
     Raises:
         ValueError: a thread of another form.
 
@@ -38,12 +29,14 @@ class Exhibit:
     ''
     """
 
-    name: str
-    title: str
-    broken: Variant
-    sound: Variant
+    name: str  # one or two words, as a key
+    title: str  # what the mistake does
+    broken: Variant  # the wrong variant
+    sound: Variant  # the same by the package
+    # Takes a variant; raises an AssertionError on the broken one, passes on the sound one
     check: Callable[[Variant], None]
-    hint: str
+    hint: str  # words of that error's message
+    # Public threads about it, a repository each: "owner/repository #number #number"
     threads: tuple[str, ...]
 
     def __post_init__(self) -> None:

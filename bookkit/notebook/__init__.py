@@ -4,12 +4,14 @@ from bookkit.notebook.beside import Beside, beside
 from bookkit.notebook.box import MeasuredBox, measured
 from bookkit.notebook.claims import ClaimsTable, claims_table
 from bookkit.notebook.gloss import Gloss, gloss
+from bookkit.notebook.machines import Timings, machines, timings
 from bookkit.notebook.seed import page_seed
 from bookkit.notebook.source import Source, show_source
 from bookkit.notebook.trained import trained
 from bookkit.records import load_result
 
 __all__ = [
-    "Beside", "ClaimsTable", "Gloss", "MeasuredBox", "Source", "beside", "claims_table", "gloss",
-    "load_result", "measured", "page_seed", "show_source", "trained",
+    "Beside", "ClaimsTable", "Gloss", "MeasuredBox", "Source", "Timings", "beside", "claims_table",
+    "gloss", "load_result", "machines", "measured", "page_seed", "show_source", "timings",
+    "trained",
 ]  # fmt: skip

@@ -1,14 +1,15 @@
-"""The Measured box: what was found, one number, its interval, and on a click how we know."""
+"""The Measured box: what was found, what was predicted, and on a click how we know."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
 from importlib.resources.abc import Traversable
 
+from bookkit.notebook.axis import Dot, axis
 from bookkit.notebook.latex import escape_latex
-from bookkit.notebook.ruler import ruler
 from bookkit.notebook.verdicts import VERDICTS, verdict_html
 from bookkit.records import Claim, Origin, Study, Verdict, format_number, load_result, with_unit
+from bookkit.records.rounding import fewest_decimals
 
 # Where nobody has put the finding into words: true sentences that fit every claim.
 _UNWORDED: dict[Verdict, str] = {
@@ -18,10 +19,12 @@ _UNWORDED: dict[Verdict, str] = {
 _ORIGINS: dict[Origin, str] = {
     "paper": "claim from a paper", "popular": "popular claim", "ours": "claim of our own",
 }  # fmt: skip
+_WHO: dict[Origin, str] = {"paper": "A paper led us to expect", "popular": "It is often said"}
 _WANTS_ANSWERS = (
     "the seeds alone would decide it, but the record does not say which test items each run got "
     "right, so that both sides count as asked different ones"
 )
+_SEEDS_ALONE = "the interval counts the spread between the runs alone, no error of test items"
 _NAMES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -34,11 +37,17 @@ font-variant-numeric:tabular-nums lining-nums}
 :where(.measured p){margin:.15rem 0 .5rem}
 :where(.measured .m-head){font-weight:700;color:var(--am-gold,#a87b0a)}
 :where(.measured .m-finding){font-size:1.25em;line-height:1.3;font-weight:700}
-:where(.measured .m-read){display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1.5rem}
-:where(.measured .m-value){font-size:1.9em;line-height:1.15;font-weight:700}
-:where(.measured .m-value small){display:block;font-size:.53em;line-height:1.3;font-weight:400}
-:where(.measured .m-read>div){flex:0 0 14rem}
-:where(.measured .m-read svg){flex:1 1 16rem;max-width:22rem;height:auto;overflow:visible}
+:where(.measured .m-axis){display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;\
+position:relative;margin:.6rem 2rem .4rem 0;font-size:.9375em}
+:where(.measured .m-track,.measured .m-ticks){position:relative;height:1.7em}
+:where(.measured .m-ticks){border-top:1px solid}
+:where(.measured .m-axis div>span){position:absolute;white-space:nowrap}
+:where(.measured .m-span){top:.65em;height:.4em;background:var(--am-mark,#a87b0a)}
+:where(.measured .m-dot){top:.4em;width:.9em;height:.9em;margin-left:-.45em;border-radius:50%;\
+background:var(--am-petrol,#2f8593)}
+:where(.measured .m-line){top:0;height:100%;border-left:1px dashed}
+:where(.measured .m-said){padding:0 .7em}
+:where(.measured .m-tick){transform:translateX(-50%)}
 :where(.measured .m-how){margin-top:.5rem;padding-top:.45rem;font-size:.875em;\
 border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 :where(.measured summary){cursor:pointer}
@@ -66,9 +75,16 @@ class MeasuredBox:
     def headline(self) -> str:
         """What was found: the finding's sentence, else the claim's if it holds."""
         claim = self.claim
+        found = replace(claim, timed=False).verdict  # that of times is of this one machine
         if claim.finding is not None:
-            return self._filled(claim.finding.headline(claim.verdict))
-        return _UNWORDED.get(claim.verdict, claim.claim)
+            return self._filled(claim.finding.headline(found))
+        return _UNWORDED.get(found, claim.claim)
+
+    @property
+    def near(self) -> str:
+        """The limit that both sides are close to, where differences are hard to see, or ""."""
+        limits = list(self.claim.near.values())
+        return max(limits, key=limits.count) if len(set(limits)) < len(limits) else ""
 
     @property
     def likely(self) -> str:
@@ -77,67 +93,95 @@ class MeasuredBox:
         if "{size}" in self._pictured and high <= 0:
             low, high = -high, -low
         ends = [format_number(end, self.claim.plain_digits) for end in (low, high)]
-        return "the same in every run" if low == high else f"likely between {ends[0]} and {ends[1]}"
+        said = f"likely between {ends[0]} and {ends[1]}" + " %" * self.claim.counts_trainings
+        return "the same in every run" if low == high else said
+
+    @property
+    def asked(self) -> str:
+        """What was claimed and by whom, what came out, and whether the claim was right."""
+        claim = self.claim
+        predicted = claim.finding.predicted if claim.finding else ""
+        foreseen = claim.planned in ("before the runs", "extended later")
+        who = _WHO.get(claim.origin) or ("We had predicted" if foreseen else "We claimed")
+        said = f"{who} {predicted}." if predicted else f"{who}: “{claim.claim}”"
+        noun = "prediction" if who == "We had predicted" else "claim"
+        ended = {
+            "holds": f"The {noun} held.",
+            "fails": f"The {noun} failed.",
+            "undecided": "The runs leave it open.",
+        }.get(claim.verdict, "")
+        return f"{said} Measured: {self._filled(self._pictured)}, {self.likely}. {ended}".rstrip()
 
     def __repr__(self) -> str:
-        return "\n".join(
-            [
-                "Measured",
-                self.headline,
-                f"{self._filled(self._pictured)}, {self.likely}",
-                f"{self._claimed()} {self.verdict}",
-                *self._evidence(),
-            ]
-        )
+        claimed = f"{self._claimed()} {self.verdict}"
+        return "\n".join([self._head, self.headline, self.asked, claimed, *self._evidence()])
+
+    @property
+    def _head(self) -> str:
+        """Times are those of one machine, so that its name comes first."""
+        return f"Measured on {self.study.processor}" if self.claim.timed else "Measured"
 
     def _repr_html_(self) -> str:
-        claim, facts = self.claim, " · ".join(map(escape, self._evidence()))
-        asked = "" if claim.finding or claim.verdict == "holds" else f"The claim: “{claim.claim}”"
         return (
             f'<div class="measured" role="group" aria-label="Measured"><style>{_STYLE}</style>'
-            f'<div class="m-head">Measured</div><p class="m-finding">{escape(self.headline)}</p>'
-            + f'<p class="m-asked">{escape(asked)}</p>'
-            * bool(asked)
-            + f'<div class="m-read"><div><div class="m-value">{self._value()}</div>'
-            f'<div class="m-likely">{self.likely}</div></div>{ruler(claim)}</div>'
-            f'<details class="m-how"><summary>How we know</summary>'
+            f'<div class="m-head">{escape(self._head)}</div>'
+            f'<p class="m-finding">{escape(self.headline)}</p>{self._axis()}'
+            f'<p class="m-asked">{escape(self.asked)}</p>'
+            + f'<p class="m-near">What is compared is close to its {self.near}, where '
+            "differences are hard to see.</p>"
+            * bool(self.near)
+            + f'<details class="m-how"><summary>How we know</summary>'
             f'<p class="m-claim">{escape(self._claimed())} '
-            f'<span class="m-verdict">{verdict_html(claim.verdict)}</span></p>'
-            f'<p class="m-meta">{facts}</p></details></div>'
+            f'<span class="m-verdict">{verdict_html(self.claim.verdict)}</span></p>'
+            + "".join(f'<p class="m-meta">{escape(line)}</p>' for line in self._evidence())
+            + "</details></div>"
         )
+
+    def _axis(self) -> str:
+        """Draw what is compared, or else the number itself, with its threshold."""
+        claim, finding = self.claim, self.claim.finding
+        if finding is None or not finding.sides:
+            dot = Dot("", claim.mean, claim.interval, claim.plain_digits)
+            return axis([dot], claim.unit, side=claim.side, mark=claim.threshold)
+        measures = [self.study[key] for key in finding.sides.values()]
+        share = measures[0].unit.startswith("%")
+        marks = (0.0, 100.0) if share else ()
+        decimals = max(
+            fewest_decimals(one.mean, one.interval, marks, most=one.digits) for one in measures
+        )
+        dots = [
+            Dot(label, one.mean, one.interval, decimals)
+            for label, one in zip(finding.sides, measures, strict=True)
+        ]
+        return axis(dots, finding.axis or measures[0].unit, least=10.0 * share)
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        headline, number, likely, claimed, verdict, facts = map(
+        head, headline, asked, claimed, verdict, facts = map(
             escape_latex,
             (
+                self._head,
                 self.headline,
-                self._filled(self._pictured),
-                self.likely,
+                self.asked,
                 self._claimed(),
                 self.verdict.partition(" ")[2],
-                " · ".join(self._evidence()),
+                " ".join(self._evidence()),
             ),
         )
         lines = [
-            rf"\textbf{{Measured}} --- \textbf{{{headline}}}",
-            rf"\textbf{{{number}}}, {likely}",
+            rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
+            asked,
             rf"{{\footnotesize {claimed} {verdict}}}",
             rf"{{\footnotesize {facts}}}",
         ]
         body = r"\\[2pt] ".join(lines)
         return rf"$\displaystyle\fbox{{\parbox{{0.9\linewidth}}{{\raggedright {body}}}}}$"
 
-    def _value(self) -> str:
-        """Write the number large, and the words around it small."""
-        place = "{size}" if "{size}" in self._pictured else "{}"
-        before, after = (part.strip() for part in self._pictured.split(place, 1))
-        first = f"<small>{escape(before)}</small> " if before else ""
-        last = f" <small>{escape(after)}</small>" if after else ""
-        return first + self._filled(place) + last
-
     def _filled(self, text: str) -> str:
-        number = format_number(self.claim.mean, self.claim.plain_digits)
+        claim = self.claim
+        number = format_number(claim.mean, claim.plain_digits)
+        if claim.counts_trainings:
+            number = f"{claim.runs.count(100)} of {len(claim.runs)}"
         return text.replace("{}", number).replace("{size}", number.lstrip("\N{MINUS SIGN}"))
 
     @property
@@ -145,7 +189,10 @@ class MeasuredBox:
         """The number as a reader pictures it, with "{}" in its place."""
         finding = self.claim.finding
         given = finding.number if finding is not None else ""
-        return given or with_unit("{}", self.claim.unit)
+        unit = self.claim.unit
+        if self.claim.counts_trainings:  # "{}" is "19 of 20"
+            unit = unit.removeprefix("% of ")
+        return given or with_unit("{}", unit)
 
     def _claimed(self) -> str:
         return (
@@ -154,28 +201,35 @@ class MeasuredBox:
         )
 
     def _evidence(self) -> list[str]:
+        """Say where the claim comes from, how sure the number is, and what runs it again."""
         study, claim = self.study, self.claim
         low, high = (format_number(end, claim.digits) for end in claim.interval)
         versions = (f"{_NAMES.get(key, key)} {study.versions[key]}" for key in study.versions)
         threads = f"{study.threads} thread{'s' if study.threads != 1 else ''}"
         day = date.fromisoformat(study.date)
-        facts = [
+        sure = [
             claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
-            f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
+            f"{len(study.seeds)} rounds on one machine"
+            if claim.timed
+            else f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
+        ]
+        if claim.kind == "number" and not (claim.item_error or claim.timed):
+            sure.append(_SEEDS_ALONE)
+        if claim.wants_answers:
+            sure.append(_WANTS_ANSWERS)
+        sure += [f"{name} is close to its {limit}" for name, limit in claim.near.items()]
+        ran = [
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),
             f"{day.day} {_MONTHS[day.month - 1]} {day.year}",
             self._code(),
             f"again: {study.command}",
-            self._history(),
         ]
         if study.data is not None:
             digest = study.data.get("sha256", "")
             file = f", SHA-256 {digest[:12]}" if digest else ""
-            facts.insert(2, f"data: {study.data['credit']}, {study.data['licence']}{file}")
-        if claim.wants_answers:
-            facts.append(_WANTS_ANSWERS)
-        return facts
+            ran.insert(0, f"data: {study.data['credit']}, {study.data['licence']}{file}")
+        return [self._history(), " · ".join(sure), " · ".join(ran)]
 
     def _code(self) -> str:
         commit = (self.study.code["commit"] or "unknown")[:7]
@@ -185,8 +239,10 @@ class MeasuredBox:
 
     def _history(self) -> str:
         claim = self.claim
-        source = f" ({claim.source})" if claim.source else ""
-        return f"{_ORIGINS[claim.origin]}{source}, {claim.planned}. {claim.before}".rstrip()
+        after = "after " if claim.origin == "ours" and claim.source else ""
+        source = ", ".join(filter(None, (after + claim.source, claim.quoted)))
+        said = _ORIGINS[claim.origin] + f" ({source})" * bool(source)
+        return f"{said}, {claim.planned}. {claim.before}".rstrip()
 
 
 def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:

@@ -6,11 +6,13 @@ VERDICTS: dict[Verdict, str] = {
     "holds": "● holds",
     "undecided": "◐ undecided",
     "fails": "○ does not hold",
+    "no verdict": "– no verdict",
 }
 """Each verdict as a sign and in words."""
 
 _RING = "M6 1a5 5 0 0 1 0 10a5 5 0 0 1 0-10z"
-_INSIDE: dict[Verdict, str] = {"holds": _RING, "undecided": "M6 1a5 5 0 0 1 0 10z", "fails": ""}
+_BAR = "M1 6H11"
+_INSIDE: dict[Verdict, str] = {"holds": _RING, "undecided": "M6 1a5 5 0 0 1 0 10z"}
 
 
 def verdict_html(verdict: Verdict) -> str:
@@ -22,6 +24,7 @@ def verdict_html(verdict: Verdict) -> str:
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 12 12" aria-hidden="true"'
         ' style="width: .8em; height: .8em; max-width: none; vertical-align: -.05em">'
-        f'<path d="{_RING}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
-        f'<path d="{_INSIDE[verdict]}" fill="currentColor"/></svg> {VERDICTS[verdict][2:]}'
+        f'<path d="{_BAR if verdict == "no verdict" else _RING}" fill="none"'
+        ' stroke="currentColor" stroke-width="1.5"/>'
+        f'<path d="{_INSIDE.get(verdict, "")}" fill="currentColor"/></svg> {VERDICTS[verdict][2:]}'
     )

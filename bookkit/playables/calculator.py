@@ -22,45 +22,27 @@ PRECISIONS = {"float32": 4, "bfloat16": 2, "8 bits": 1}
 
 @dataclass(frozen=True)
 class LayerCost:
-    """What a layer keeps and computes, as the script reads it.
+    """What a layer keeps and computes, as the script reads it."""
 
-    Attributes:
-        weights: numbers of the matrices that a token passes through.
-        keeps: what it keeps of the text.
-        reads: what the next token reads, kept by this layer or by another.
-    """
-
-    weights: int
-    keeps: tuple[Kept, ...]
-    reads: tuple[Kept, ...]
+    weights: int  # numbers of the matrices that a token passes through
+    keeps: tuple[Kept, ...]  # what it keeps of the text
+    reads: tuple[Kept, ...]  # what the next token reads, kept by this layer or by another
 
 
 @dataclass(frozen=True)
 class ModelCost:
-    """What a model keeps and computes.
+    """What a model keeps and computes."""
 
-    Attributes:
-        name: model_type of its config.json.
-        title: what people call it.
-        layers: how many layers of each kind there are, and what one of them costs.
-        outer: numbers of the matrices outside the layers, such as the one that scores the next
-            token.
-    """
-
-    name: str
-    title: str
+    name: str  # model_type of its config.json
+    title: str  # what people call it
+    # How many layers of each kind there are, and what one of them costs
     layers: tuple[tuple[int, LayerCost], ...]
+    # Numbers of the matrices outside the layers, such as the one that scores the next token
     outer: int
 
 
 def cost_of(name: str, title: str, spec: ModelSpec) -> ModelCost:
-    """Count what a specification keeps and computes; layers that are equal are counted together.
-
-    Args:
-        name: model_type of its config.json.
-        title: what people call it.
-        spec: the model.
-    """
+    """Count what a specification keeps and computes; layers that are equal are counted together."""
     from companion.cost import layer_weights, outer_weights
 
     counts: dict[LayerCost, int] = {}

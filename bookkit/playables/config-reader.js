@@ -60,6 +60,11 @@ function indexed(config, own = true) {
 
 const whole = (what, numbers, more) => keep(what, numbers, { tokens: null, ...more });
 
+/* A state in float32, and the inputs of a short convolution. */
+const stateAnd = (state, read, inputs) => [
+  whole("state", state, { itemsize: 4, read }), whole("inputs of the convolution", inputs),
+];
+
 /* Gated DeltaNet: a state of d x v numbers a head, and the inputs of a short convolution. */
 function gatedDelta(config) {
   const e = field(config, "hidden_size");
@@ -68,10 +73,7 @@ function gatedDelta(config) {
   const w = field(config, "linear_conv_kernel_dim");
   const channels = 2 * keys * d + h * v;
   const state = h * d * v;
-  const parts = [
-    whole("state", state, { itemsize: 4, read: 6 * state }),
-    whole("inputs of the convolution", channels * w),
-  ];
+  const parts = stateAnd(state, 6 * state, channels * w);
   return { weights: e * (channels + 2 * h + 2 * h * v) + channels * w, keeps: parts, reads: parts };
 }
 
@@ -81,10 +83,7 @@ function kimiDelta(config, rank) {
   const [h, d] = [field(config, "linear_num_heads"), field(config, "linear_head_dim")];
   const [w, all] = [field(config, "linear_conv_kernel_dim"), h * d];
   const narrow = rank ? rank * (e + all) : e * all;
-  const parts = [
-    whole("state", all * d, { itemsize: 4, read: 6 * all * d }),
-    whole("inputs of the convolution", 3 * all * w),
-  ];
+  const parts = stateAnd(all * d, 6 * all * d, 3 * all * w);
   return { weights: e * (3 * all + h + all) + 2 * narrow + 3 * all * w, keeps: parts, reads: parts };
 }
 
@@ -93,10 +92,7 @@ function mamba2(config, { h, d, groups, n, w }) {
   const [inner, e] = [h * d, field(config, "hidden_size")];
   const channels = inner + 2 * groups * n;
   const state = inner * n;
-  const parts = [
-    whole("state", state, { itemsize: 4, read: 4 * state }),
-    whole("inputs of the convolution", channels * w),
-  ];
+  const parts = stateAnd(state, 4 * state, channels * w);
   return { weights: e * (2 * inner + channels + h) + channels * w, keeps: parts, reads: parts };
 }
 
@@ -158,11 +154,6 @@ function windowed(config) {
   return attention(config, "full_attention", { limit: config.sliding_window ? config.sliding_window - 1 : null });
 }
 
-/* Experts where a list says so, a dense layer elsewhere. */
-function routed(config, sparse, choices) {
-  return sparse ? experts(config, choices) : dense(config);
-}
-
 /* Attention with a gate for every feature that a head gathers. */
 function gatedByFeature(config, kind) {
   return attention(config, kind, { gate: headsOf(config) * widthOf(config) });
@@ -172,6 +163,8 @@ const named = (config, at) => field(config, "mlp_layer_types")[at] === "sparse";
 const stepped = (config, at) =>
   !(config.mlp_only_layers || []).includes(at) && (at + 1) % (config.decoder_sparse_step || 1) === 0;
 const behind = (config, at) => at >= field(config, "first_k_dense_replace");
+const later = (config, at) => at >= field(config, "num_dense_layers");
+const everywhere = () => true;
 
 /* What all tokens use, in DeepSeek-V3's way of writing it. */
 const shared = (config) => ({
@@ -179,9 +172,13 @@ const shared = (config) => ({
 });
 
 const own = (config) => ({ width: field(config, "intermediate_size") });
-const one = (config, name) => ({ shared: config[name] || 0 });
-const balanced = (where) => ({ computes: (config, at) => routed(config, where(config, at), shared(config)) });
-const everywhere = () => true;
+const sharing = (name, more) => (config) => ({ shared: config[name] || 0, ...more });
+const gatedShared = sharing("shared_expert_intermediate_size", { gate: true });
+
+/* Experts where `where` says so, with these choices, and elsewhere a dense layer of some width. */
+const expertsIn = (where = everywhere, choices = () => ({}), width = () => undefined) => (config, at) =>
+  where(config, at) ? experts(config, choices(config)) : dense(config, width(config));
+const balanced = (where) => ({ computes: expertsIn(where, shared) });
 
 const sparseOrBehind = (config, at) => (config.mlp_layer_types ? named : behind)(config, at);
 const latentModel = (mixer = (config) => latent(config)) => reader({ mixer, ...balanced(sparseOrBehind) });
@@ -237,21 +234,16 @@ const known = (config) => ({
   n_shared_experts: config.n_shared_experts || config.num_shared_experts,
 });
 
-function kimiLinear(config) {
-  const given = known(config);
-  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given, field(given, "linear_head_dim")) : latent(given));
-  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
-}
+const kimi = (delta, attends) => (config) => reader({
+  mixer: (given, kind) => (kind === "linear_attention" ? delta(given) : attends(given)), ...balanced(named),
+})(known(config));
 
-function ling(config) {
-  const given = known(config);
-  const gated = () => {
-    const mixed = latent({ ...given, q_lora_rank: null });
-    return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
-  };
-  const mixer = (kind) => (kind === "linear_attention" ? kimiDelta(given) : gated());
-  return layersOf(given, mixer, (at) => routed(given, named(given, at), shared(given)));
-}
+const kimiLinear = kimi((given) => kimiDelta(given, field(given, "linear_head_dim")), (given) => latent(given));
+
+const ling = kimi((given) => kimiDelta(given), (given) => {
+  const mixed = latent({ ...given, q_lora_rank: null });
+  return { ...mixed, weights: mixed.weights + given.hidden_size * headsOf(given) };
+});
 
 function mambaAlone(config) {
   const sizes = { h: config.num_heads, d: config.head_dim, groups: config.n_groups, n: config.state_size, w: config.conv_kernel };
@@ -305,12 +297,15 @@ function falcon(config) {
   return kindsOf(config).map(() => layer);
 }
 
+/* What a file says of one layer, under a number with or without a leading zero. */
+const ofLayer = (layers, at) => layers[String(at).padStart(2, "0")] || layers[at];
+
 function gemma4(config) {
   const all = kindsOf(config);
   const fresh = all.length - config.num_kv_shared_layers;
   const p = config.hidden_size_per_layer_input || 0;
   return all.map((kind, at) => {
-    const layer = (config.per_layer_config || {})[String(at).padStart(2, "0")] || (config.per_layer_config || {})[at] || {};
+    const layer = ofLayer(config.per_layer_config || {}, at) || {};
     const keyIsValue = kind === "full_attention" && config.attention_k_eq_v;
     const d = layer.head_dim || config.head_dim;
     const mixed = attention(config, kind, { d, v: d, g: layer.num_key_value_heads || keysOf(config), keyIsValue });
@@ -323,70 +318,42 @@ function gemma4(config) {
   });
 }
 
+const all = (names, read) => Object.fromEntries(names.split(" ").map((name) => [name, read]));
+const ownAndShared = (name) => (config) => ({ ...own(config), ...sharing(name)(config) });
+
 const READERS = {
-  ...Object.fromEntries(
-    [
-      "llama", "ministral", "ministral3", "qwen2", "qwen3", "smollm3", "olmo", "olmo2", "olmo3", "exaone4", "granite",
-      "granite_swa", "seed_oss", "hunyuan_v1_dense", "ernie4_5", "cwm", "internlm3", "iquestcoder", "hyperclovax",
-      "cohere", "cohere2", "helium", "glm", "glm4", "stablelm", "gemma", "gemma2", "gemma3_text", "vaultgemma",
-      "cohere_compass_text",
-    ].map((name) => [name, reader()]),
+  ...all(
+    "llama ministral ministral3 qwen2 qwen3 smollm3 olmo olmo2 olmo3 exaone4 granite granite_swa seed_oss " +
+      "hunyuan_v1_dense ernie4_5 cwm internlm3 iquestcoder hyperclovax cohere cohere2 helium glm glm4 stablelm " +
+      "gemma gemma2 gemma3_text vaultgemma cohere_compass_text",
+    reader(),
   ),
-  ...Object.fromEntries(
-    ["arcee", "apertus", "nemotron", "jais2", "gpt_neox", "nanochat", "phi"].map((name) => [
-      name,
-      reader({ computes: ungated }),
-    ]),
-  ),
-  deepseek_v2: latentModel(),
-  deepseek_v3: latentModel(),
-  kimi_k25: latentModel(),
-  mistral4: latentModel(),
-  glm4_moe_lite: latentModel(),
-  axk1: latentModel(),
+  ...all("arcee apertus nemotron jais2 gpt_neox nanochat phi", reader({ computes: ungated })),
+  ...all("deepseek_v2 deepseek_v3 kimi_k25 mistral4 glm4_moe_lite axk1", latentModel()),
   deepseek_v32: latentModel((config) => indexed(config)),
   glm_moe_dsa: latentModel(indexedOrShared),
   hy_v4: latentModel(hunyuan4),
   deepseek_v4: reader({
     mixer: compressed,
-    computes: (config) => experts(config, { shared: field(config, "moe_intermediate_size") }),
+    computes: expertsIn(everywhere, (config) => ({ shared: field(config, "moe_intermediate_size") })),
   }),
   kimi_linear: kimiLinear,
   bailing_hybrid: ling,
   mamba2: mambaAlone,
   minimax_m3_vl_text: reader({
     mixer: minimaxM3,
-    computes: (config, at) =>
-      named(config, at)
-        ? experts(config, { ...own(config), ...one(config, "shared_intermediate_size") })
-        : dense(config, field(config, "dense_intermediate_size")),
+    computes: expertsIn(named, ownAndShared("shared_intermediate_size"), (config) => field(config, "dense_intermediate_size")),
   }),
-  youtu: reader({ mixer: (config) => latent(config) }),
-  minicpm3: reader({ mixer: (config) => latent(config) }),
-  qwen3_next: reader({
-    mixer: recurrent(gatedDelta, gatedByFeature),
-    computes: (config, at) =>
-      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
-  }),
-  ...Object.fromEntries(
-    ["qwen3_5", "qwen3_5_text"].map((name) => [name, reader({ mixer: recurrent(gatedDelta, gatedByFeature) })]),
-  ),
-  ...Object.fromEntries(
-    ["qwen3_5_moe", "qwen3_5_moe_text"].map((name) => [
-      name,
-      reader({
-        mixer: recurrent(gatedDelta, gatedByFeature),
-        computes: (config) => experts(config, { ...one(config, "shared_expert_intermediate_size"), gate: true }),
-      }),
-    ]),
-  ),
+  ...all("youtu minicpm3", reader({ mixer: (config) => latent(config) })),
+  qwen3_next: reader({ mixer: recurrent(gatedDelta, gatedByFeature), computes: expertsIn(stepped, gatedShared) }),
+  ...all("qwen3_5 qwen3_5_text", reader({ mixer: recurrent(gatedDelta, gatedByFeature) })),
+  ...all("qwen3_5_moe qwen3_5_moe_text", reader({
+    mixer: recurrent(gatedDelta, gatedByFeature), computes: expertsIn(everywhere, gatedShared),
+  })),
   olmo_hybrid: reader({ mixer: recurrent(gatedDelta) }),
-  minimax: reader({ mixer: recurrent(lightning, windowed), computes: (config) => experts(config) }),
+  minimax: reader({ mixer: recurrent(lightning, windowed), computes: expertsIn() }),
   lfm2: reader({ mixer: convolved(attention), computes: (config) => dense(config, liquidWidth(config)) }),
-  lfm2_moe: reader({
-    mixer: convolved(attention),
-    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers")),
-  }),
+  lfm2_moe: reader({ mixer: convolved(attention), computes: expertsIn(later) }),
   lfm3: reader({
     mixer: convolved((config, kind) =>
       attention(config, kind, { gate: config.use_attention_gate === false ? 0 : headsOf(config) }),
@@ -395,56 +362,39 @@ const READERS = {
   nemotron_h: nemotron,
   granitemoehybrid: reader({
     mixer: recurrent(mamba),
-    computes: (config) =>
-      config.num_local_experts
-        ? experts(config, one(config, "shared_intermediate_size"))
-        : dense(config, config.shared_intermediate_size),
+    computes: expertsIn(
+      (config) => config.num_local_experts, sharing("shared_intermediate_size"), (config) => config.shared_intermediate_size,
+    ),
   }),
   bamba: reader({
     mixer: (config, kind, at) =>
       (config.attn_layer_indices || []).includes(at) ? attention(config, "full_attention") : mamba(config),
   }),
   falcon_h1: falcon,
-  mistral: reader({ mixer: windowed }),
-  phi3: reader({ mixer: windowed }),
+  ...all("mistral phi3", reader({ mixer: windowed })),
   starcoder2: reader({ mixer: windowed, computes: ungated }),
-  gemma4_text: gemma4,
-  gemma4_unified_text: gemma4,
-  mixtral: reader({ mixer: windowed, computes: (config) => experts(config, own(config)) }),
-  gpt_oss: reader({ computes: (config) => experts(config, own(config)) }),
-  qwen3_moe: reader({ computes: (config, at) => routed(config, stepped(config, at)) }),
-  qwen2_moe: reader({
-    computes: (config, at) =>
-      routed(config, stepped(config, at), { ...one(config, "shared_expert_intermediate_size"), gate: true }),
-  }),
-  flint: reader({
-    computes: (config, at) => routed(config, stepped(config, at), one(config, "shared_expert_intermediate_size")),
-  }),
-  mellum: reader({ computes: (config, at) => routed(config, named(config, at)) }),
-  olmoe: reader({ computes: (config) => experts(config) }),
-  flex_olmo: reader({ computes: (config) => experts(config) }),
-  granitemoe: reader({ computes: (config) => experts(config) }),
-  granitemoeshared: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
-  granitemoe_swa: reader({ computes: (config) => experts(config, one(config, "shared_intermediate_size")) }),
-  hunyuan_v1_moe: reader({ computes: (config) => experts(config, one(config, "intermediate_size")) }),
-  kolibri1: reader({ computes: (config) => experts(config, one(config, "shared_expert_intermediate_size")) }),
-  minimax_m2: reader(balanced(everywhere)),
-  solar_open: reader(balanced(everywhere)),
-  dots1: reader(balanced(behind)),
-  glm4_moe: reader(balanced(behind)),
-  hy_v3: reader(balanced(named)),
-  exaone_moe: reader(balanced(named)),
-  afmoe: reader({
-    mixer: gatedByFeature,
-    computes: (config, at) => routed(config, at >= field(config, "num_dense_layers"), shared(config)),
-  }),
+  ...all("gemma4_text gemma4_unified_text", gemma4),
+  mixtral: reader({ mixer: windowed, computes: expertsIn(everywhere, own) }),
+  gpt_oss: reader({ computes: expertsIn(everywhere, own) }),
+  qwen3_moe: reader({ computes: expertsIn(stepped) }),
+  qwen2_moe: reader({ computes: expertsIn(stepped, gatedShared) }),
+  flint: reader({ computes: expertsIn(stepped, sharing("shared_expert_intermediate_size")) }),
+  mellum: reader({ computes: expertsIn(named) }),
+  ...all("olmoe flex_olmo granitemoe", reader({ computes: expertsIn() })),
+  ...all("granitemoeshared granitemoe_swa", reader({ computes: expertsIn(everywhere, sharing("shared_intermediate_size")) })),
+  hunyuan_v1_moe: reader({ computes: expertsIn(everywhere, sharing("intermediate_size")) }),
+  kolibri1: reader({ computes: expertsIn(everywhere, sharing("shared_expert_intermediate_size")) }),
+  ...all("minimax_m2 solar_open", reader(balanced(everywhere))),
+  ...all("dots1 glm4_moe", reader(balanced(behind))),
+  ...all("hy_v3 exaone_moe", reader(balanced(named))),
+  afmoe: reader({ mixer: gatedByFeature, ...balanced(later) }),
   laguna: reader({
     mixer: (config, kind, at) => {
       const h = field(config, "num_attention_heads_per_layer")[at];
       const byHead = config.gating === true || config.gating === "per-head";
       return attention(config, kind, { h, gate: byHead ? h : h * widthOf(config) });
     },
-    computes: (config, at) => routed(config, named(config, at), one(config, "shared_expert_intermediate_size")),
+    computes: expertsIn(named, sharing("shared_expert_intermediate_size")),
   }),
   diffllama: reader({
     mixer: (config, kind) => {
@@ -455,53 +405,42 @@ const READERS = {
   }),
   step3p7: reader({
     mixer: (config, kind, at) => {
-      const layers = field(config, "per_layer_config");
-      const h = (layers[String(at).padStart(2, "0")] || layers[at] || config).num_attention_heads || headsOf(config);
+      const h = (ofLayer(field(config, "per_layer_config"), at) || config).num_attention_heads || headsOf(config);
       return attention(config, kind, { h, gate: h });
     },
-    computes: (config, at) => routed(config, named(config, at), one(config, "share_expert_dim")),
+    computes: expertsIn(named, sharing("share_expert_dim")),
   }),
   muse_glimmer: reader({ mixer: gatedByFeature }),
-  beam: reader({
-    mixer: gatedByFeature,
-    computes: (config, at) => routed(config, named(config, at), shared(config)),
-  }),
+  beam: reader({ mixer: gatedByFeature, ...balanced(named) }),
   muse_spark: reader({
     mixer: gatedByFeature,
-    computes: (config, at) =>
-      routed(config, named(config, at), { ...shared(config), narrow: field(config, "moe_hidden_size") }),
+    computes: expertsIn(named, (config) => ({ ...shared(config), narrow: field(config, "moe_hidden_size") })),
   }),
   mimo_v2_flash: reader({
     mixer: (config, kind) =>
-      attention(config, kind, {
-        v: field(config, "v_head_dim"),
-        g: keysOf(config) * (kind === "sliding_attention" ? 2 : 1),
-      }),
-    computes: (config, at) => routed(config, named(config, at), shared(config)),
+      attention(config, kind, { v: field(config, "v_head_dim"), g: keysOf(config) * (kind === "sliding_attention" ? 2 : 1) }),
+    ...balanced(named),
   }),
   llama4_text: reader({
     mixer: (config, kind) =>
-      attention(config, kind, {
-        limit: kind === "chunked_attention" ? field(config, "attention_chunk_size") - 1 : null,
-      }),
-    computes: (config, at) =>
-      field(config, "moe_layers").includes(at)
-        ? experts(config, { ...own(config), shared: config.intermediate_size })
-        : dense(config, field(config, "intermediate_size_mlp")),
+      attention(config, kind, { limit: kind === "chunked_attention" ? field(config, "attention_chunk_size") - 1 : null }),
+    computes: expertsIn(
+      (config, at) => field(config, "moe_layers").includes(at), ownAndShared("intermediate_size"),
+      (config) => field(config, "intermediate_size_mlp"),
+    ),
   }),
   cohere2_moe: reader({
-    computes: (config, at) =>
-      named(config, at)
-        ? experts(config, { ...own(config), shared: (config.num_shared_experts || 0) * config.intermediate_size })
-        : dense(config, config.prefix_dense_intermediate_size || config.intermediate_size),
+    computes: expertsIn(
+      named, (config) => ({ ...own(config), shared: (config.num_shared_experts || 0) * config.intermediate_size }),
+      (config) => config.prefix_dense_intermediate_size || config.intermediate_size,
+    ),
   }),
   ernie4_5_moe: reader({
-    computes: (config, at) =>
-      routed(
-        config,
+    computes: expertsIn(
+      (config, at) =>
         (at + 1) % config.moe_layer_interval === 0 && config.moe_layer_start_index <= at && at <= config.moe_layer_end_index,
-        { shared: config.moe_num_shared_experts * config.moe_intermediate_size },
-      ),
+      (config) => ({ shared: config.moe_num_shared_experts * config.moe_intermediate_size }),
+    ),
   }),
 };
 

@@ -30,15 +30,11 @@ BASE = 100.0
 
 
 class CopierView(NamedTuple):
-    """What the two heads do with a text.
+    """What the two heads do with a text."""
 
-    Attributes:
-        weights: (2, n, n) of the first head and of the second; 0 for a head that is off.
-        probabilities: (n, 26) of the next letter, at every letter.
-    """
-
+    # (2, n, n) of the first head and of the second; 0 for a head that is off
     weights: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    probabilities: NDArray[np.float64]  # (n, 26) of the next letter, at every letter
 
 
 def restored(weight: Mapping[str, Any]) -> Tensor:

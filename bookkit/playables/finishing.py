@@ -94,9 +94,9 @@ def _model() -> dict[str, Any]:
 
 
 def _packed(weight: Tensor, scale: Tensor | None) -> Any:
-    """Pack a matrix of eight bits with the scales of its rows; what is short stays a list."""
+    """Pack a matrix of eight bits with the scales of its rows, and a vector as it is."""
     if scale is None:
-        return weight.numpy()
+        return _numbers(weight, "float32")
     return _numbers(weight, "int8") | {"scale": _numbers(scale, "float32")}
 
 

@@ -9,19 +9,12 @@ from companion.attention import masked_softmax
 
 
 class NumberType(NamedTuple):
-    """A binary type of floating-point numbers.
+    """A binary type of floating-point numbers."""
 
-    Attributes:
-        name: what it is called.
-        digits: its significant bits, the one that is not stored counted.
-        lowest: the exponent of its smallest number with all these bits.
-        largest: its largest finite number.
-    """
-
-    name: str
-    digits: int
-    lowest: int
-    largest: float
+    name: str  # what it is called
+    digits: int  # its significant bits, the one that is not stored counted
+    lowest: int  # the exponent of its smallest number with all these bits
+    largest: float  # its largest finite number
 
 
 TYPES = (

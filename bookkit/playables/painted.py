@@ -13,19 +13,12 @@ from bookkit.playables.playable import Playable, playable
 
 @dataclass(frozen=True)
 class MaskPuzzle:
-    """A mask to be painted, which is described in words.
+    """A mask to be painted, which is described in words."""
 
-    Attributes:
-        name: what its button says.
-        question: which mask is wanted.
-        begin: the name of the mask to begin with.
-        goal: boolean array that broadcasts to (q, k), True = may attend.
-    """
-
-    name: str
-    question: str
-    begin: str
-    goal: Any
+    name: str  # what its button says
+    question: str  # which mask is wanted
+    begin: str  # the name of the mask to begin with
+    goal: Any  # boolean array that broadcasts to (q, k), True = may attend
 
 
 def paint_mask(

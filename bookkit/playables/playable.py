@@ -36,19 +36,12 @@ _COMMENT = re.compile(r"^\s*(?:/\*.*?\*/|//[^\n]*)\s*?$", re.DOTALL | re.MULTILI
 
 @dataclass(frozen=True, repr=False)
 class Playable:
-    """A drawing that a reader can touch; a notebook cell that ends with it shows it.
+    """A drawing that a reader can touch; a notebook cell that ends with it shows it."""
 
-    Attributes:
-        name: of its module, `<name>.js` beside this file.
-        label: what it is, in a few words.
-        caption: the words below it; none by default.
-        data: what its module reads, as JSON.
-    """
-
-    name: str
-    label: str
-    caption: str
-    data: Mapping[str, Any]
+    name: str  # of its module, `<name>.js` beside this file
+    label: str  # what it is, in a few words
+    caption: str  # the words below it; none by default
+    data: Mapping[str, Any]  # what its module reads, as JSON
 
     def __post_init__(self) -> None:
         """Refuse what could not be shown."""

@@ -45,7 +45,7 @@ function drawn({ lanes, years }, { thread, open }, { kinds, steps }) {
 
 const words = ({ month, kinds, kept, changed, url, by, where }) => h("div", { class: "am-timeline-words" },
   h("p", {}, `${month}: ${kinds.join(", ")}.`), h("p", {}, h("strong", {}, "Kept: "), kept), h("p", {}, h("strong", {}, "Changed: "), changed),
-  h("p", {}, "Source: ", h("a", { href: url }, by), where ? `, ${where}.` : "."));
+  h("p", {}, "Source: ", h("a", { href: url }, by), `, ${where}.`));
 
 function listed({ years }, { thread, open }, data) {
   const places = data.steps.map((_, place) => place);

@@ -9,7 +9,7 @@ from importlib.resources import files
 from bookkit.playables.playable import Playable, playable
 
 KINDS = {
-    "score": "how the weights are computed, used or read",
+    "score": "how the weights are computed or used",
     "position": "how the place of a word counts",
     "memory": "what is kept to be looked at",
     "cost": "what it takes to compute and to store",
@@ -34,7 +34,7 @@ class TimelineStep:
         kinds: what it changed, of `KINDS`.
         kept: what it took over, a sentence.
         changed: what it changed, a sentence.
-        where: where its source says so; empty if only the whole source is known.
+        where: where its source says so; "abstract" if we read no more of it.
         url: the address of its source.
     """
 
@@ -116,12 +116,11 @@ def attention_timeline(*, caption: str = "") -> Playable:
 
 
 def _defined(step: TimelineStep) -> str:
-    where = f", {escape(step.where)}" if step.where else ""
     kinds = ", ".join(step.kinds)
     return (
         f"<div><dt>{step.month}: {escape(step.name)}</dt>"
         f"<dd><strong>Kept:</strong> {escape(step.kept)}</dd>"
         f"<dd><strong>Changed ({kinds}):</strong> {escape(step.changed)}</dd>"
         f'<dd class="am-timeline-source"><a href="{escape(step.url)}">{escape(step.by)}</a>'
-        f"{where}.</dd></div>"
+        f", {escape(step.where)}.</dd></div>"
     )

@@ -56,11 +56,7 @@ def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def restore(levels: Tensor, scale: Tensor) -> Tensor:
-    """Return the (n, e) matrix that whole numbers and the scales of their rows stand for.
-
-    Args:
-        levels: (n, e) whole numbers.
-        scale: (n,) scales.
+    """Return the (n, e) matrix that whole numbers and the (n,) scales of their rows stand for.
 
     >>> restore(torch.tensor([[127, -40, 0]], dtype=torch.int8), torch.tensor([0.01]))
     tensor([[ 1.2700, -0.4000,  0.0000]])

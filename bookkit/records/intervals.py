@@ -17,8 +17,9 @@ gets the interval of Clopper and Pearson, exact for a share of independent answe
 that Korn and Graubard (1998) made for samples drawn in clusters, which here are the seeds: the
 number of answers is the one that gives that variance, and it is made smaller by the squared ratio
 of the quantiles of the normal and of Student's t distribution, because a spread between few seeds
-is known badly. `tests/bookkit/records/test_intervals.py` measures on simulated studies how often
-the true value is inside.
+is known badly. Of n trainings that succeed or fail, the interval is the exact one of n answers.
+`tests/bookkit/records/test_intervals.py` measures on simulated studies how often the true value is
+inside.
 """
 
 import math
@@ -62,7 +63,9 @@ def error_terms(counted: Counted, runs: Sequence[float]) -> tuple[Bounds, float,
 
     The least spread is the error of a share that was 0 of so many items. More is not known: where
     an item has several answers, or where both sides of a difference get the same ones right, the
-    spread may be as small as that.
+    spread may be as small as that. A difference, which lies on both sides of 0, depends on the
+    items alone that the two sides answer differently, and may spread even less. A run that is one
+    answer, right or wrong, has no spread of its own: its least is infinite.
 
     Args:
         counted: what is known of the number's test items.
@@ -74,8 +77,26 @@ def error_terms(counted: Counted, runs: Sequence[float]) -> tuple[Bounds, float,
     low, high = counted.bounds
     if counted.own_items is None or low is None or high is None:
         return counted.bounds, shared, 0.0
-    least = max(abs(low), abs(high)) / 100 * item_error(0, counted.own_items)
+    if counted.own_items == 1:
+        return counted.bounds, shared, math.inf
+    most = max(abs(low), abs(high)) / 100  # by how many points an item can move the sum
+    least = most * item_error(0, counted.own_items)
+    if low < 0 < high:
+        least = min(least, _discordant(runs, counted.own_items, most))
     return counted.bounds, shared, least
+
+
+def _discordant(runs: Sequence[float], items: int, most: float) -> float:
+    """Return the spread of a difference that is due to the items that both sides answer otherwise.
+
+    Of these a run shows no more than its sum over the items, so there are at least so many. To all
+    items of all runs two are added, one for each side (Bonett and Price 2012), each as far out as
+    any whole run, and by one answer where no run differs.
+    """
+    moved = [abs(run) * items / 100 for run in runs]
+    farthest = min(most, max(moved)) or most
+    squares = (sum(moved) + 2 * farthest) * farthest
+    return 100 * math.sqrt(squares / (len(runs) * items + 2) / items)
 
 
 def interval(
@@ -91,7 +112,8 @@ def interval(
         bounds: the least and the largest possible number; None for one that is not known.
         item_error: the standard error that is due to test items that all seeds share, from
             `item_error`; 0 for a number that has none, or whose items are not known.
-        least_spread: standard deviation that runs have at least, because each has its own items.
+        least_spread: standard deviation that runs have at least, because each has its own items;
+            infinite where each run is a single answer.
 
     >>> [round(end, 1) for end in interval([1.0, 2.0, 3.0])]
     [-0.5, 4.5]
@@ -177,13 +199,16 @@ def _interval(
     high = math.inf if high is None else high
     if not low <= min(runs) <= max(runs) <= high:
         raise ValueError(f"runs: got {list(runs)}, wanted numbers from {low} to {high}")
-    mean, spread = fmean(runs), max(stdev(runs), least_spread)
+    mean, width = fmean(runs), high - low
+    if math.isinf(least_spread):
+        start, end = _clopper_pearson((mean - low) / width, len(runs), tail)
+        return low + width * start, low + width * end
+    spread = max(stdev(runs), least_spread)
     error = math.hypot(spread * math.sqrt(times), item_error)
     quantile = -float(special.stdtrit(len(runs) - 1, tail))  # of Student's t distribution
     of_items = max(item_error, least_spread)
-    if of_items == 0 or math.isinf(high - low):
+    if of_items == 0 or math.isinf(width):
         return max(low, mean - quantile * error), min(high, mean + quantile * error)
-    width = high - low
     shrunk = (special.ndtri(tail) / quantile) ** 2
     answers = shrunk * _answers((mean - low) / width, error / width, of_items / width)
     start, end = _clopper_pearson((mean - low) / width, answers, tail)

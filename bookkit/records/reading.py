@@ -42,11 +42,14 @@ _CLAIM: dict[str, Kinds] = {
 }  # fmt: skip
 _OPTIONAL: dict[str, Kinds] = {
     "decimals": (int, _NONE), "items": (int,), "own_items": (int,), "bounds": (list,),
-    "item_error": _NUMBER,
+    "item_error": _NUMBER, "floor": _NUMBER, "timed": (bool,),
 }  # fmt: skip
 _OF_MEASURES: dict[str, Kinds] = {**_OPTIONAL, "answers": (list,), "of": (list,)}
-_OF_CLAIMS: dict[str, Kinds] = {**_OPTIONAL, "wants_answers": (bool,)}
+_OF_CLAIMS: dict[str, Kinds] = {
+    **_OPTIONAL, "wants_answers": (bool,), "near": (dict,), "quoted": (str,),
+}  # fmt: skip
 _FINDING: dict[str, Kinds] = dict.fromkeys(("holds", "fails", "undecided", "number"), (str,))
+_OF_FINDINGS: dict[str, Kinds] = {"sides": (dict,), "axis": (str,), "predicted": (str,)}
 
 
 RECORD = "record.json"
@@ -120,6 +123,10 @@ def read_study(record: Any, *, name: str) -> Study:
         key: _claim(entry, f"{where}, claims, {key}", len(seeds))
         for key, entry in record["claims"].items()
     }
+    for key, entry in claims.items():
+        sides = entry.finding.sides if entry.finding else {}
+        unknown = [name for name in sides.values() if name not in measures]
+        _check(not unknown, f"{where}, claims, {key}, sides", unknown, "measures of the study")
     entries = {**record, "seeds": tuple(seeds), "measures": measures, "claims": claims}
     for key, entry in entries.items():
         entries[key] = MappingProxyType(entry) if isinstance(entry, dict) else entry
@@ -135,13 +142,13 @@ def _claim(entry: Any, where: str, seeds: int) -> Claim:
     for name, words in (("origin", Origin), ("sort", Sort), ("planned", Planned)):
         possible = get_args(words)
         _check(fields[name] in possible, f"{where}, {name}", fields[name], ", ".join(possible))
-    sourced = (fields["origin"] == "paper") == bool(fields["source"])
+    sourced = fields["source"] or fields["origin"] != "paper"
     _check(sourced, f"{where}, source", fields["source"], "the paper's key, if it is of a paper")
     return Claim(**fields, finding=finding)
 
 
 def _finding(entry: Any, where: str) -> Finding:
-    _check_entries(entry, where, _FINDING)
+    _check_entries(entry, where, _FINDING, _OF_FINDINGS)
     try:
         return Finding(**entry)
     except ValueError as error:

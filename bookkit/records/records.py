@@ -19,7 +19,7 @@ from bookkit.records.rounding import (
 Side = Literal["above", "below"]
 KindName = Literal["share", "difference", "number", "exact"]
 Bounds = tuple[float | None, float | None]
-Verdict = Literal["holds", "undecided", "fails"]
+Verdict = Literal["holds", "undecided", "fails", "no verdict"]
 Origin = Literal["paper", "popular", "ours"]
 Sort = Literal["hypothesis", "demonstration", "check"]
 Planned = Literal[
@@ -78,6 +78,8 @@ class Measure:
         bounds: the least and the largest possible number; None for one that is not known.
         item_error: standard error that is due to shared test items, where answers by item or
             shares that it is computed of tell it.
+        floor: what a loss cannot be far below, such as an entropy; None if nobody has said.
+        timed: it is a time, or made of times, and the runs are rounds on one machine.
         answers: to the shared test items, one string a seed;
             `experiments.engine.answers` reads them.
         of: of how much each answer is, where not every item is right or wrong.
@@ -99,6 +101,8 @@ class Measure:
     own_items: int | None = None
     bounds: Bounds = (None, None)
     item_error: float = 0.0
+    floor: float | None = None
+    timed: bool = False
     answers: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
 
@@ -169,12 +173,19 @@ class Finding:
         fails: what was found if the claim does not hold: a true sentence of its own.
         undecided: what can be said if the runs do not decide.
         number: the number as a reader pictures it, such as "{} in 100 words"; "" writes its unit.
+        sides: the measures that are compared, by what a reader calls them; none by default.
+        axis: what the sides are numbers of, such as "right answers, %"; "" writes their unit.
+        predicted: what follows "We had predicted", such as "a gap of more than 5"; "" quotes the
+            claim.
     """
 
     holds: str
     fails: str
     undecided: str
     number: str = ""
+    sides: Mapping[str, str] = field(default_factory=dict)
+    axis: str = ""
+    predicted: str = ""
 
     def __post_init__(self) -> None:
         for name in ("holds", "fails", "undecided"):
@@ -205,8 +216,10 @@ class Claim(Measure):
         finding: what a page says of it in large type; None if nobody has put it into words.
         wants_answers: the runs do not decide, but might if the record held answers by item: without
             them, both sides of a comparison count as asked different test items.
+        near: the sides of a comparison that are close to a limit, as "floor of 0 nats".
         origin: whether a paper says so, whether it is a popular saying, or ours.
-        source: key of the paper in the bibliography; "" for none.
+        source: key of the paper that says so, or that a claim of ours is made after; "" for none.
+        quoted: where the paper says so, and in which words; "" if nobody has looked.
         sort: a hypothesis, a demonstration of what a bug does, or a check of the study itself.
         planned: whether it was made before the runs, and whether it was changed after them.
         before: what it was before, or what was done to the study after a look; "" for nothing.
@@ -222,16 +235,27 @@ class Claim(Measure):
     threshold: float = 0.0
     finding: Finding | None = None
     wants_answers: bool = False
+    near: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = "ours"
     source: str = ""
+    quoted: str = ""
     sort: Sort = "hypothesis"
     planned: Planned = "before the runs"
     before: str = ""
 
     @property
     def verdict(self) -> Verdict:
-        """Say "holds" if the whole interval lies on the claimed side, "fails" if on the other."""
-        return verdict_of(self.interval, self.side, self.threshold)
+        """Say "holds" if the whole interval lies on the claimed side, "fails" if on the other.
+
+        Times get none: the next machine may say otherwise.
+        """
+        decided = verdict_of(self.interval, self.side, self.threshold)
+        return "no verdict" if self.timed else decided
+
+    @property
+    def counts_trainings(self) -> bool:
+        """Whether each run is a training that did what is asked, as 100, or did not, as 0."""
+        return self.own_items == 1
 
     @property
     def claimed(self) -> str:

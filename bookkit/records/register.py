@@ -1,11 +1,16 @@
 """The register of claims: every claim of every stored study, with the page that shows it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import yaml
 
 from bookkit.records.reading import load_result
-from bookkit.records.records import Claim, Study, Verdict
+from bookkit.records.records import Claim, Verdict
 
 _SHOWN = """
 history/bottleneck_evidence: bottleneck real_sentences
@@ -16,13 +21,13 @@ mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
 mathematics/heads_evidence: heads
 mathematics/masks_evidence: masks
-mathematics/position_evidence: positions
+mathematics/position_evidence: positions first_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
-implementation/decoding_evidence: decoding
-implementation/induction_evidence: induction
+implementation/decoding_evidence: decoding decoding_length
+implementation/induction_evidence: induction copy_loss
 implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits
@@ -43,21 +48,26 @@ LEVEL = 0.05
 """How often an interval of 95 % misses the true mean."""
 
 
+_VARIANT = re.compile(
+    r"_seeds(?=/)|(?<=/)patient_|_(?:longer|longest|early|small|large)(?![a-z])|-long(?=/)"
+)
+
+
 @dataclass(frozen=True)
 class Entry:
     """A claim as the register lists it.
 
     Attributes:
         key: "study/claim", as `measured` takes it.
-        study: where it was measured.
         claim: the sentence, its number, and where it comes from.
         page: the page that shows the study, below `book/`.
+        withdrawn: why no study makes it any more; "" for a claim of today.
     """
 
     key: str
-    study: Study
     claim: Claim
     page: str
+    withdrawn: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -66,8 +76,18 @@ class Entry:
 
     @property
     def is_hypothesis(self) -> bool:
-        """Whether it could have been wrong: no bug is shown with it, and no study checked."""
-        return self.claim.sort == "hypothesis"
+        """Whether it counts as one: not a demonstration, not a check of a study, not a time."""
+        return self.claim.sort == "hypothesis" and self.verdict in ("holds", "undecided", "fails")
+
+    @property
+    def asked(self) -> object:
+        """What tells its question from others: its runs and its threshold.
+
+        Where all runs are alike, such as five times 100 %, they tell nothing, and its name has to.
+        """
+        runs = self.claim.runs
+        alike = len(set(runs)) < 2
+        return (self.key, self.withdrawn) if alike else (runs, self.claim.threshold)
 
 
 def register(pages: Mapping[str, str] = PAGES) -> list[Entry]:
@@ -84,18 +104,60 @@ def register(pages: Mapping[str, str] = PAGES) -> list[Entry]:
     ('bottleneck/attention_gain', 'holds')
     """
     return [
-        Entry(f"{name}/{key}", study, claim, page)
+        Entry(f"{name}/{key}", claim, page)
         for name, page in pages.items()
-        for study in [load_result(name)]
-        for key, claim in study.claims.items()
+        for key, claim in load_result(name).claims.items()
     ]
+
+
+@cache
+def changes() -> Mapping[str, Any]:
+    """Return what `experiments/register.yaml` says of claims that are no more as they were."""
+    text = (files("experiments") / "register.yaml").read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text))
+
+
+def withdrawn() -> list[Entry]:
+    """Return the claims that a record once held and no study makes any more, with their numbers.
+
+    >>> [(entry.key, entry.verdict) for entry in withdrawn()][-1]
+    ('translator_race/equal_time', 'undecided')
+    """
+    return [
+        Entry(one["name"], _last(one), PAGES[one["name"].partition("/")[0]], one["why"])
+        for one in changes()["withdrawn"]
+    ]
+
+
+def _last(one: Mapping[str, Any]) -> Claim:
+    fields = {name: value for name, value in one.items() if name not in ("name", "record", "why")}
+    ends = tuple(one["interval"])
+    return Claim(**fields | {"interval": ends, "prediction": ends, "runs": ()})
+
+
+def families(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Gather the claims that ask the same after another training, or with other seeds.
+
+    So do those of two studies that ask the same of the same runs.
+
+    >>> [len(one) for one in families(register({"translator_race": "page.ipynb"}))]
+    [1, 3, 2, 2, 2]
+    """
+    found: dict[object, list[Entry]] = {}
+    first: dict[object, tuple[str, object]] = {}
+    for entry in entries:
+        study = entry.key.partition("/")[0]
+        name = changes()["variants"].get(entry.key, entry.key)
+        own = _VARIANT.sub("", name), entry.withdrawn
+        other, family = first.setdefault(entry.asked, (study, own))
+        found.setdefault(own if other == study else family, []).append(entry)
+    return list(found.values())
 
 
 def hypotheses(entries: Sequence[Entry]) -> list[Entry]:
     """Return the claims that are hypotheses, each number and threshold once.
 
-    Two studies may ask the same of the same runs; the first of them counts. Runs that are all
-    alike, such as five times 100 %, are no sign of that.
+    Two studies may ask the same of the same runs; the first of them counts.
 
     >>> len(hypotheses(register({"bottleneck": "history/bottleneck.ipynb"})))
     5
@@ -103,9 +165,7 @@ def hypotheses(entries: Sequence[Entry]) -> list[Entry]:
     found: dict[object, Entry] = {}
     for entry in entries:
         if entry.is_hypothesis:
-            runs = entry.claim.runs
-            asked = (runs, entry.claim.threshold) if len(set(runs)) > 1 else entry.key
-            found.setdefault(asked, entry)
+            found.setdefault(entry.asked, entry)
     return list(found.values())
 
 

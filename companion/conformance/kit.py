@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -184,16 +185,9 @@ def _on_itself(
 # The checks
 
 
-def _scale_argument(asked: Subject) -> None:
-    scaled = _with(asked, scale=0.3)
-    check_scale(scaled, WIDTH, like=asked.like, scale=0.3)
-
-
 def _both_masks(asked: Subject) -> None:
-    function, (x, other) = (
-        _to_itself(asked, is_causal=True),
-        _two_inputs(asked),
-    )
+    function = _to_itself(asked, is_causal=True)
+    x, other = _two_inputs(asked)
     asked.needs("attn_mask")
     allowed: Flags = np.ones((LENGTH, LENGTH), dtype=bool)
     allowed[2:, 1] = False
@@ -230,11 +224,6 @@ def _masks_in_a_batch(asked: Subject) -> None:
         return function(x, mask_like(allowed[:, None, None, :], x))
 
     sequences.check_alone(masked, x)
-
-
-def _offset_argument(asked: Subject) -> None:
-    function = _with(asked, offset=2, is_causal=True)
-    visibility.check_offset(function, like=asked.like, offset=2)
 
 
 def _cached(asked: Subject) -> None:
@@ -289,7 +278,7 @@ KIT: tuple[Check, ...] = (
     Check("scale", "Are products divided by the root of a head's width?", "The wrong width",
           _called(check_scale, WIDTH)),
     Check("scale-argument", "Is a scale used that is asked for?", "The wrong width",
-          _scale_argument),
+          _called(partial(check_scale, scale=0.3), WIDTH, scale=0.3)),
     Check("large-scores", "Do scores of ten thousand overflow?", "Off by one",
           _called(check_large_scores)),
     Check("batch", "Does a sequence give the same alone as in its batch?", "The wrong axis",
@@ -312,7 +301,7 @@ KIT: tuple[Check, ...] = (
     Check("first-key", "Does a causal mask begin at the first key?", "First-key corner",
           _called(visibility.check_offset, is_causal=True)),
     Check("offset", "Does a causal mask begin where it is told to?", "First-key corner",
-          _offset_argument),
+          _called(partial(visibility.check_offset, offset=2), offset=2, is_causal=True)),
     Check("cached", "Does a text in pieces give what it gives as a whole?", "First-key corner",
           _cached),
     Check("batch-mask", "Does a sequence keep its mask in a batch of others?", "The wrong axis",

@@ -171,7 +171,7 @@ STUDY = Experiment(
         "task": TASK, "trained": trained_here(), "recorded": dict.fromkeys(reported(), RECORDED),
         "cost_task": COST_TASK, "sentences": SENTENCES,
     },
-    kinds={"*_seconds": number("s", 0), "*_mib": exact("MiB"), **kinds(TASK)},
+    kinds={"*_seconds": number("s", 0, timed=True), "*_mib": exact("MiB"), **kinds(TASK)},
     modules=(
         *TRANSLATORS, *TRANSFORMERS, "companion.cost",
         "experiments.engine.update_cost", "experiments.transformer.study",

@@ -153,7 +153,8 @@ STUDY = Experiment(
     ),
     config=lambda: {"task": TASK, "wiped": WIPED, "arms": reported()},
     kinds={
-        "*/loss": number("nats", 0), "*": lambda name: share(len(digits(TASK)[1].labels)),
+        "*/loss": number("nats", 0),
+        "*": lambda name: share(len(digits(TASK)[1].labels), asked="digits"),
     },
     modules=(
         *TRANSFORMERS, "bookkit.data.digits", "companion.data.images",

@@ -15,7 +15,7 @@ from typing import Any
 from bookkit.records import Bounds, Finding, Origin, Planned, Sort, verdict_of
 from bookkit.records.intervals import UNBOUNDED, error_terms
 from experiments.engine.answers import Answered, error
-from experiments.engine.kinds import NumberKind, number
+from experiments.engine.kinds import NumberKind, number, share
 from experiments.engine.record import Entry, claim, differences
 
 Runs = dict[str, list[float]]
@@ -47,19 +47,40 @@ def distance(runs: Runs, first: str, second: str) -> list[float]:
     return [abs(a - b) for a, b in zip(runs[first], runs[second], strict=True)]
 
 
-def asked(measured: str) -> str:
-    """Return what the items are called that a measure is of: the last part of its name.
+def trainings(runs: Runs, condition: str) -> list[float]:
+    """Return 100 for every training of which a condition is true, and 0 for the others.
 
-    >>> asked("dot/exact_match/test")
+    It is of a measure or of the difference of two, with "above" or "below" and a number.
+
+    >>> trainings({"a/right": [99.0, 20.0]}, "a/right above 90")
+    [100.0, 0.0]
+    """
+    what, side, bound = condition.rsplit(maxsplit=2)
+    measured, *control = what.split(" - ")
+    values = differences(runs[measured], runs[control[0]] if control else None)
+    sign = {"above": 1, "below": -1}[side]
+    return [100.0 * (sign * value > sign * float(bound)) for value in values]
+
+
+def asker(kind_of: KindOf) -> Callable[[str], str]:
+    """Return a function that names the test items of a measure.
+
+    Its kind may give them a name; otherwise they have the last part of the measure's.
+
+    >>> from experiments.engine.kinds import share
+    >>> asker(lambda name: share(9))("dot/exact_match/test")
     'test'
     """
-    return measured.rpartition("/")[2]
+    return lambda name: kind_of(name).asked or name.rpartition("/")[2]
 
 
 def worded(entry: Entry, finding: Finding | None) -> Entry:
     """Return an entry of a record with its finding, or without one."""
     entry = {key: value for key, value in entry.items() if key != "finding"}
-    return entry if finding is None else {**entry, "finding": asdict(finding)}
+    if finding is None:
+        return entry
+    said = {name: text for name, text in asdict(finding).items() if text or name == "number"}
+    return {**entry, "finding": said}
 
 
 @dataclass(frozen=True)
@@ -74,10 +95,15 @@ class History:
     planned: Planned = "before the runs"
     before: str = ""  # what it was before, or what was done to it; "" for nothing
     source: str = ""  # key of the paper in book/references.bib; "" for none
+    quoted: str = ""  # where the paper says so, and in which words; "" if nobody has looked
 
     def __post_init__(self) -> None:
         if not self.before and self.planned != "before the runs":
             raise ValueError(f"before: got nothing, wanted what was before, as {self.planned}")
+
+    def as_entry(self) -> Entry:
+        """Return what a record says of it."""
+        return {name: value for name, value in vars(self).items() if value or name != "quoted"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +117,7 @@ class Claim:
     above: float | None = None  # the difference lies above this if the sentence is true
     below: float | None = None  # the difference lies below this; exactly one of the two is given
     bounds: Bounds | None = None  # of a difference that is not one of measures
+    counts: bool = False  # it is of every training whether something is true, as 100 or 0
     # What a page says in large type when the claim holds, fails or stays open. It is no part of
     # what was claimed, so it may be written after the runs; `recompute` puts it into the record.
     finding: Finding | None = None
@@ -104,6 +131,8 @@ class Claim:
         """Return the entry of a record, by all runs and the answers by item that are known."""
         kind = self.kind(runs, kind_of, answers)
         entry = self._entry(runs, kind)
+        if near := self._near(runs, kind_of):
+            entry["near"] = near
         if self._wants_answers(runs, kind_of, answers or {}):
             seeds_alone = self._entry(runs, replace(kind, item_error=0.0))
             if not _decided(entry) and _decided(seeds_alone):
@@ -120,17 +149,19 @@ class Claim:
 
     def kind(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> NumberKind:
         """Return what kind of number decides: a share as measured, a difference, or another."""
+        if self.counts:
+            return share(1, "% of trainings", own=True)
         if self.control is None and isinstance(self.treatment, str):
             kind = kind_of(self.treatment)
             kind = number(self.unit) if kind.kind == "exact" else replace(kind, unit=self.unit)
             told = self.treatment in (answers or {})
             shared = self.item_error(runs, kind_of, answers) if told else kind.item_error
             return replace(kind, item_error=shared)
-        bounds = self._bounds(kind_of)
+        bounds, names = self._bounds(kind_of), self.measures(runs)
         shared = self.item_error(runs, kind_of, answers)
         own = [
             items
-            for name in runs
+            for name in names
             if (items := kind_of(name).own_items) and any(self._slopes(runs, name, 1.0))
         ]
         known = (shared > 0 or own) and None not in bounds
@@ -140,7 +171,33 @@ class Claim:
             bounds=bounds,
             own_items=min(own, default=None) if known else None,
             item_error=shared,
+            timed=any(kind_of(name).timed for name in names),
         )
+
+    def measures(self, runs: Runs) -> list[str]:
+        """Return the names of the measures that the number depends on."""
+        ends = self.treatment, self.control
+        if not any(map(callable, ends)):
+            return [end for end in ends if isinstance(end, str)]
+        here = self._runs(runs)
+        moved = {name: [run + 1e-6 * (1 + abs(run)) for run in runs[name]] for name in runs}
+        return [name for name in runs if self._runs({**runs, name: moved[name]}) != here]
+
+    def _near(self, runs: Runs, kind_of: KindOf) -> dict[str, str]:
+        """Return the sides of a comparison that are close to a limit of theirs, and which.
+
+        Where it is claimed that they differ by little, that little is close as well. Of more than
+        two numbers, all have to be close.
+        """
+        kinds = {name: kind_of(name) for name in self.measures(runs)}
+        little = max(0.0, self.below or -(self.above or 0))
+        near = {
+            name: limit
+            for name, kind in kinds.items()
+            for alike in [kind.unit in {"%", self.unit} - {""}]
+            if (limit := kind.limit(runs[name], little * alike))
+        }
+        return near if len(kinds) == 2 or 2 < len(kinds) == len(near) else {}
 
     def item_error(self, runs: Runs, kind_of: KindOf, answers: Answers | None = None) -> float:
         """Return the standard error that test items shared by all seeds give the number.
@@ -158,13 +215,11 @@ class Claim:
             for name in slopes
             if name not in known
         )
-        return math.hypot(error(told, known, asked), *untold)
+        return math.hypot(error(told, known, asker(kind_of)), *untold)
 
     def slopes(self, runs: Runs, kind_of: KindOf) -> dict[str, list[float]]:
         """Return by how much the number changes with each share of shared items, one a seed."""
-        ends = self.treatment, self.control
-        named = [name for name in ends if isinstance(name, str)]
-        names = list(runs) if any(map(callable, ends)) else named
+        names = self.measures(runs)
         steps = {name: error_terms(kind_of(name), runs[name])[1] for name in names}
         found = {name: self._slopes(runs, name, step) for name, step in steps.items() if step}
         return {name: values for name, values in found.items() if any(values)}
@@ -181,8 +236,8 @@ class Claim:
 
     def _wants_answers(self, runs: Runs, kind_of: KindOf, answers: Answers) -> bool:
         """Whether it compares shares of the same items, and answers to these are not known."""
-        untold = [asked(name) for name in self.slopes(runs, kind_of) if name not in answers]
-        return len(set(untold)) < len(untold)
+        untold = [name for name in self.slopes(runs, kind_of) if name not in answers]
+        return len(set(map(asker(kind_of), untold))) < len(untold)
 
     def _runs(self, runs: Runs) -> list[float]:
         control = None if self.control is None else computed(self.control, runs)

@@ -10,17 +10,24 @@
         below: 0
         unit: points of exact match
         bounds: [-200, 200]
-        origin: bahdanau2015     # a paper's key in references.bib, or "popular", or "ours"
+        origin: bahdanau2015     # a paper's key, "popular", "ours", or "ours, after bahdanau2015"
+        quoted: 'section 5.2.1: "more robust to the length of the sentences"'  # may be left out
         holds: As sentences grow from 5 words to 30, attention loses far fewer of them.
         fails: As sentences grow from 5 words to 30, attention loses more of them.
         undecided: We cannot tell whether attention loses fewer sentences as they grow.
         pictured: "{size} fewer of 100 sentences are lost"
+        sides:                   # what a reader compares, where the number is a comparison
+          without attention: none/lost
+          with attention: dot/lost
+        axis: lost sentences, %  # the unit of the sides, unless it is left out
+        predicted: that attention loses fewer   # after "We had predicted"; may be left out
 
 A number is a measure, a function of measures, or the difference of two of them, with spaces around
 the sign. `ratio(a, b)` and `distance(a, b)` are known; a function of `study.py` takes the runs, and
-after them what the parentheses hold, as text. What each part means stands in
-`experiments.engine.claims`. Findings may be written after the runs; nothing else may be changed
-then without saying so in `planned` and `before`.
+after them what the parentheses hold, as text. `trainings(a above 90)` or `trainings(a - b above 0)`
+is how many in 100 trainings end like this: a mean would hide that a few have failed. What each part
+means stands in `experiments.engine.claims`. Findings, origins and quotations may be written after
+the runs; nothing else may be changed then without saying so in `planned` and `before`.
 """
 
 import re
@@ -31,7 +38,7 @@ from typing import Any, cast, get_args
 import yaml
 
 from bookkit.records import Bounds, Finding, Origin, Planned, Sort
-from experiments.engine.claims import Claim, History, Quantity, Runs, distance, ratio
+from experiments.engine.claims import Claim, History, Quantity, Runs, distance, ratio, trainings
 
 Function = Callable[..., Sequence[float]]
 
@@ -43,9 +50,12 @@ _SHARED: dict[str, tuple[type, ...]] = {
 _FINDING = ("holds", "fails", "undecided")
 _CLAIM = {
     "says": _TEXT, "number": _TEXT, **_SHARED, **dict.fromkeys(_FINDING, _TEXT), "pictured": _TEXT,
+    "quoted": _TEXT, "sides": (dict,), "axis": _TEXT, "predicted": _TEXT,
 }  # fmt: skip
 _NEEDED = ("says", "number", "origin", "planned", *_FINDING)
 _CALL = re.compile(r"(\w+)\((.*)\)")
+_MINUS = re.compile(r" - (?![^(]*\))")  # outside of parentheses
+_CONDITION = re.compile(r"trainings\(.+ (above|below) [-+.\d]+\)")
 
 
 def read_claims(study: str, *functions: Function) -> dict[str, Claim]:
@@ -60,7 +70,8 @@ def read_claims(study: str, *functions: Function) -> dict[str, Claim]:
     where = f"claims of {Path(study).parent.name}"
     file = _mapping(yaml.load(text, _Loader), where, {"every_claim": (dict,), "claims": (dict,)})
     shared = _mapping(file.get("every_claim", {}), f"{where}, every_claim", _SHARED)
-    known = {function.__name__: function for function in (ratio, distance, *functions)}
+    every: tuple[Function, ...] = (ratio, distance, trainings, *functions)
+    known = {function.__name__: function for function in every}
     return {
         name: _claim(_mapping(entry, f"{where}, {name}", _CLAIM), shared, f"{where}, {name}", known)
         for name, entry in file.get("claims", {}).items()
@@ -73,9 +84,14 @@ def _claim(
     entry = shared | own
     missing = [name for name in _NEEDED if name not in entry]
     _check(not missing, where, f"no {', '.join(missing)}", f"all of {', '.join(_NEEDED)}")
-    ends = [_quantity(end, where, known) for end in entry["number"].split(" - ")]
-    _check(len(ends) < 3, where, entry["number"], "one number, or the difference of two")
-    paper = entry["origin"] not in get_args(Origin)
+    number = entry["number"]
+    ends = [_quantity(end, where, known) for end in _MINUS.split(number)]
+    _check(len(ends) < 3, where, number, "one number, or the difference of two")
+    counts = "trainings(" in number
+    _check(not counts or _CONDITION.fullmatch(number), where, number, "trainings(a above 90) alone")
+    origin, _, source = entry["origin"].partition(", after ")
+    if origin not in get_args(Origin):
+        origin, source = "paper", origin
     sort, planned = entry.get("sort", "hypothesis"), entry["planned"]
     for name, said, words in (("sort", sort, Sort), ("planned", planned, Planned)):
         _check(said in get_args(words), f"{where}, {name}", said, f"one of {get_args(words)}")
@@ -88,13 +104,21 @@ def _claim(
             above=entry.get("above"),
             below=entry.get("below"),
             bounds=cast(Bounds, tuple(entry["bounds"])) if "bounds" in entry else None,
-            finding=Finding(**{n: entry[n] for n in _FINDING}, number=entry.get("pictured", "")),
+            counts=counts,
+            finding=Finding(
+                **{name: entry[name] for name in _FINDING},
+                number=entry.get("pictured", ""),
+                sides=entry.get("sides", {}),
+                axis=entry.get("axis", ""),
+                predicted=entry.get("predicted", ""),
+            ),
             history=History(
-                origin=cast(Origin, "paper" if paper else entry["origin"]),
+                origin=cast(Origin, origin),
                 sort=cast(Sort, sort),
                 planned=cast(Planned, planned),
                 before=entry.get("before", ""),
-                source=entry["origin"] if paper else "",
+                source=source,
+                quoted=entry.get("quoted", ""),
             ),
         )
     except ValueError as error:

@@ -10,7 +10,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from multiprocessing import get_context
@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 from bookkit.records import Measure
 from experiments.engine.answers import Answered, answered, as_entry, error, from_measure
 from experiments.engine.claims import Answers as AnswersOf
-from experiments.engine.claims import Claim, Runs, asked, worded
+from experiments.engine.claims import Claim, Runs, worded
 from experiments.engine.code import code_of, hashes
 from experiments.engine.kinds import Kinds, NumberKind, kind_of
 from experiments.engine.record import (
@@ -119,7 +119,7 @@ class Experiment:
         kind = self.kind(name)
         if answers is None:
             return measure(values, kind)
-        shared = error({name: [1.0] * len(values)}, {name: answers}, asked)
+        shared = error({name: [1.0] * len(values)}, {name: answers}, len)
         entry = measure(values, replace(kind, item_error=shared))
         return {**entry, **as_entry(answers)}
 
@@ -146,7 +146,7 @@ class Experiment:
         }
         return {
             name: worded(
-                {**one.decide(known, kinds.__getitem__, told), **asdict(one.history)}, one.finding
+                one.decide(known, kinds.__getitem__, told) | one.history.as_entry(), one.finding
             )
             for name, one in self.claims.items()
         }

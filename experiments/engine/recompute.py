@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bookkit.records import read_study, recorded_studies, verdict_of
+from bookkit.records import read_study, recorded_studies
 from bookkit.records.reading import RECORD
 from experiments.engine.answers import from_entry
 from experiments.engine.code import changed_since
@@ -72,13 +72,15 @@ def other_code(record: Mapping[str, Any]) -> str:
 
 def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """Say of every claim whose verdict or sentence is another now what it was."""
-    for name, claim in read_study(after, name=after["study"]).claims.items():
-        old = before["claims"].get(name)
-        was = verdict_of(old["interval"], old["side"], old["threshold"]) if old else "new"
-        if was != claim.verdict:
-            yield f"{after['study']}/{name}: {was}, now {claim.verdict}, {claim}"
-        elif old["claim"] != claim.claim:
-            yield f"{after['study']}/{name}: {old['claim']!r}, now {claim.claim!r}"
+    study = after["study"]
+    olds, news = (read_study(one, name=study).claims for one in (before, after))
+    for name, claim in news.items():
+        old = olds.get(name)
+        if old is None or old.verdict != claim.verdict:
+            was = old.verdict if old else "new"
+            yield f"{study}/{name}: {was}, now {claim.verdict}, {claim}"
+        elif old.claim != claim.claim:
+            yield f"{study}/{name}: {old.claim!r}, now {claim.claim!r}"
 
 
 def rewrite(path: Path) -> None:
@@ -104,6 +106,7 @@ def main(words: Sequence[str]) -> None:
     for name in options.studies or recorded_studies(STUDIES):
         path = STUDIES / name / RECORD
         if not options.check:
-            rewrite(path)
+            for one in (path, *path.parent.glob("machines/*.json")):  # of other machines, too
+                rewrite(one)
         elif said := other_code(json.loads(path.read_text(encoding="utf8"))):
             print(said)

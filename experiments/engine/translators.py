@@ -218,7 +218,7 @@ def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
 
     return {
         f"{arms}/link_accuracy/*": with_class,
-        f"{arms}/alignment_error*": share(task.test_pairs),
+        f"{arms}/alignment_error*": share(task.test_pairs, asked="test"),
         **{f"{arms}/exact_match/{where}": share(count) for where, count in items.items()},
         **{f"{arms}/bleu/{where}": share(count, "BLEU") for where, count in items.items()},
         # Of the determiners that are linked wrongly; how many these are depends on the model.
@@ -226,7 +226,7 @@ def kinds(task: GrammarTask, arms: str = "*") -> Kinds:
         f"{arms}/determiner_counts/*": number("words", 0),
         f"{arms}/parameters": exact("weights"),
         f"{arms}loss*": number("nats", 0),
-        f"{arms}update_cost*": number("× no attention", 0),
+        f"{arms}update_cost*": number("× no attention", 0, timed=True),
     }
 
 

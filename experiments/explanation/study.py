@@ -479,7 +479,8 @@ def sentences() -> list[Pair]:
 def of_sentences(name: str) -> NumberKind:
     """Return the kind of a translator's share: of the sentences, or of those with a class."""
     _, _, word_class = name.partition("/class/")
-    return share(sum(word_class in ("", *pair.classes) for pair in sentences()))
+    items = sum(word_class in ("", *pair.classes) for pair in sentences())
+    return share(items, asked="" if word_class else "sentences")
 
 
 KINDS: Kinds = {

@@ -409,7 +409,7 @@ STUDY = Experiment(
     config=lambda: {"task": TASK, "arms": reported(), "within": WITHIN, "share": SHARE},
     kinds={
         "*/half/*": number("updates", 0), "*/largest_gain_at": number("updates", 0),
-        "*/final_loss": number("nats", 0), "*/accuracy/*": share(TASK.watched),
+        "*/final_loss": number("nats", 0), "*/accuracy/*": share(TASK.watched, asked="watched"),
         "*/test": share(TASK.test_size), "*/heads/*": number("heads", 0, 4),
         "*/largest_gain": number("points", -100, 100), "*": number("", 0, 1),
     },

@@ -199,7 +199,8 @@ STUDY = Experiment(
     ),
     kinds={
         "*/parameters": exact("weights"), "*/perplexity/*": number("", 1),
-        "*/possible/*": share(TASK.samples, own=True), "*": number("nats"),
+        "*/possible/*": share(TASK.samples, own=True), "*/excess/*": number("nats", floor=0),
+        "*": number("nats"),
     },
     modules=(*TRANSFORMERS, *TEXTS, *GRAMMAR, "bookkit.data.stories", "companion.decoding"),
     claims=read_claims(__file__), smoke=smoke,

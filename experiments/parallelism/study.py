@@ -148,7 +148,7 @@ def gain(runs: Runs, name: str) -> list[float]:
 
 STUDY = Experiment(
     name="parallelism", title="All positions at once, or one after the other", seeds=SEEDS,
-    beside=outcome, timed=True, kinds={"*": number("ms", 0)},
+    beside=outcome, timed=True, kinds={"*": number("ms", 0, timed=True)},
     modules=(*TRANSFORMERS, *TEXTS, "companion.models.seq2seq"),
     claims=read_claims(__file__, gain), smoke=smoke,
     config=lambda: {"size": SIZE, "rounds": ROUNDS, "threads": THREADS}, workers=1,

@@ -372,7 +372,7 @@ STUDY = Experiment(
     ),
     config=lambda: {"task": TASK, "arms": reported(), "lower": LOWER, "warmup": WARMUP},
     kinds={
-        "*/seconds": number("s", 0), "*/parameters": exact("weights"),
+        "*/seconds": number("s", 0, timed=True), "*/parameters": exact("weights"),
         "*/p_gen/*": number("", 0, 1), "*/copied/*": number("", 0, 1), "*/again": number("", 0),
         "*/exact_*": of_reports, "*": share(TASK.tests),
     },

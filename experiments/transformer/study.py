@@ -194,7 +194,7 @@ def best_head(runs: Runs) -> list[float]:
     """Return the lowest alignment error of the last block's heads, seed by seed."""
     start = "sinusoidal/alignment_error/"
     last = max(name.removeprefix(start).split(".")[0] for name in runs if name.startswith(start))
-    heads = [values for name, values in runs.items() if name.startswith(f"{start}{last}.")]
+    heads = [runs[name] for name in runs if name.startswith(f"{start}{last}.")]
     return [min(errors) for errors in zip(*heads, strict=True)]
 
 

@@ -76,7 +76,8 @@ def smoke() -> list[float]:
 STUDY = Experiment(
     name=NAME, title="A Transformer and a recurrent translator: equal updates and equal time",
     seeds=REPORT_SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, beside=update_cost,
-    timed=True, kinds={"update_cost/*": number("× a recurrent update", 0), **kinds(TASK)},
+    timed=True,
+    kinds={"update_cost/*": number("× a recurrent update", 0, timed=True), **kinds(TASK)},
     modules=(
         *TRANSLATORS, *TRANSFORMERS, "experiments.engine.update_cost",
         "experiments.transformer.study",

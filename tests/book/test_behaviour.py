@@ -77,6 +77,19 @@ def test_hidden_code_opens_and_shown_code_is_copied(site: Site, open_page: Open)
     assert copied.strip() == cell.locator("pre").inner_text().strip()
 
 
+def test_a_guess_is_answered_on_the_click(site: Site, open_page: Open) -> None:
+    page = open_page(page_with(site, ".guess"))
+    guess = page.locator("article .guess").first
+    answer = guess.locator("details")
+    assert not answer.is_visible()
+    guess.locator(".guess-option:not([data-right])").first.press("Enter")
+    assert answer.locator("p").first.is_visible()
+    right = guess.locator(".guess-option[data-right]")
+    assert guess.get_by_role("status").inner_text() == f"No: {right.inner_text()}."
+    right.click()
+    assert guess.get_by_role("status").inner_text() == "Yes."
+
+
 def test_the_menu_opens_walks_and_closes_by_keyboard(open_page: Open) -> None:
     page = open_page(START)
     button = page.locator(".dropdown-download-buttons > button")

@@ -7,13 +7,7 @@ from typing import Any
 
 import pydata_sphinx_theme
 import pytest
-from book_site.bundle import (
-    Bundle,
-    compress,
-    read_script,
-    shrink,
-    unused_names,
-)
+from book_site.bundle import Bundle, compress, read_script, shrink, unused_names
 from sphinx.builders.html._assets import _JavaScript
 from sphinx.errors import ExtensionError
 

@@ -23,6 +23,7 @@ from book_site.repository import (
     parse_address,
     theme_options,
 )
+from book_site.running import with_ways_to_run
 from docutils import nodes
 from fontTools.ttLib import TTFont
 from PIL import Image
@@ -131,6 +132,42 @@ def test_images_have_a_size_in_css_pixels_and_all_but_the_first_wait(tmp_path: P
     )
 
 
+# Guesses
+
+GUESS = """# Page
+
+```{guess} Which of *two*?
+- The $a$
+- * The **b**
+---
+The *second*.
+```
+"""
+
+
+def test_a_guess_is_buttons_with_an_answer_and_needs_one_star(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    page = source / "index.md"
+    settings = {"extensions": ["myst_parser", "book_site.guess"]}
+    page.write_text(GUESS, encoding="utf-8")
+    _, warnings = build_small(source, **settings)
+    html = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    assert not warnings
+    assert re.findall(r'<button [^>]*class="guess-option"([^>]*)>', html) == ["", " data-right"]
+    assert "</strong>Which of <em>two</em>?" in html
+    assert re.search(r"<summary>The answer</summary>\s*<p>The <em>second</em>.</p>", html)
+    for wrong in (
+        GUESS.replace("- * ", "- "),
+        GUESS.replace("---\n", ""),
+        GUESS.replace("- T", "T"),
+    ):
+        page.write_text(wrong, encoding="utf-8")
+        _, warnings = build_small(source, **settings)
+        assert "guess: " in warnings
+        assert ", wanted " in warnings
+
+
 # Links to the repository
 
 
@@ -175,6 +212,15 @@ def test_files_and_buttons_are_as_the_service_has_them() -> None:
         set(theme_options(parse_address(f"https://{host}/a/b"))["launch_buttons"])
         for host in ("github.com", "gitlab.com", "gitlab.example.org")
     ]
+    assert (
+        hub.binder("x.ipynb")
+        == "https://mybinder.org/v2/gh/a/b/new%20stuff?urlpath=lab/tree/x.ipynb"
+    )
+    assert hub.colab("x.ipynb").endswith("github/a/b/blob/new%20stuff/x.ipynb")
+    assert (lab.binder("x")[:34], lab.colab("x")) == ("https://mybinder.org/v2/gl/a%2Fb/m", "")
+    shown = with_ways_to_run("<p>Text</p>", "book/x.ipynb", hub)
+    assert "git clone https://github.com/a/b &amp;&amp; cd b" in shown
+    assert 'companion @ git+https://github.com/a/b"' in shown
     plain = {"notebook_interface"}
     assert launches == [plain | {"binderhub_url", "colab_url"}, plain | {"binderhub_url"}, plain]
 

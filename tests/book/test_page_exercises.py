@@ -16,6 +16,7 @@ from tests.book.test_notebooks import Page, pages, read, text
 WITHOUT_EXERCISES = {
     "book/start/start.ipynb",
     "book/start/measure.ipynb",
+    "book/start/register.ipynb",
     "book/today/atlas.ipynb",  # to look things up in, and so is its evidence
     "book/today/atlas_evidence.ipynb",
 }

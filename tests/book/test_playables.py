@@ -148,6 +148,7 @@ def test_without_scripts_there_is_nothing_to_press(browser: Browser, name: str) 
         assert page.locator(".am-play-body :is(svg, table, ol, ul, p):visible").count() > 1
 
 
+@pytest.mark.slow
 @EVERY_VIEW
 @pytest.mark.parametrize("name", NAMES)
 def test_every_control_goes_to_both_ends(

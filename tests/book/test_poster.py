@@ -33,6 +33,7 @@ def test_every_architecture_has_a_card(tmp_path: Path) -> None:
     assert "64 query heads" in sheet.get_text()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_all_of_it_fits_one_sheet(browser: Browser, tmp_path: Path) -> None:
     assert make_poster(browser, tmp_path) == {}  # no atlas, no poster

@@ -57,6 +57,17 @@ def test_links_lead_somewhere(site: Site) -> None:
     assert not broken
 
 
+def test_next_leads_to_the_next_lesson_and_every_notebook_says_how_to_run(site: Site) -> None:
+    for page in site.chapters:
+        for link in page.soup.select("a.left-prev, a.right-next"):
+            leads = str(link["href"])
+            assert page.name.endswith("_evidence.html") or "_evidence" not in leads, page.name
+        (source,) = (site.folder / "_sources").glob(f"{page.name.removesuffix('.html')}.*")
+        ways = page.soup.select("article details.run-here")
+        assert len(ways) == (source.suffix == ".ipynb"), page.name
+        assert all(f"jupyter lab book/{page.name[:-5]}.ipynb" in way.get_text() for way in ways)
+
+
 def test_links_to_the_repository_are_right_or_absent(site: Site) -> None:
     repository = find_repository(os.environ, ROOT)
     for page in site.chapters:

@@ -12,12 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from companion import (
-    padding_mask,
-    rotate,
-    scaled_dot_product_attention,
-    sliding_window_mask,
-)
+from companion import padding_mask, rotate, scaled_dot_product_attention, sliding_window_mask
 from companion.metrics import bleu
 from tests.book.test_notebooks import ROOT
 

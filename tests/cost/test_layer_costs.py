@@ -11,16 +11,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from companion.cost import (
-    additive_flops,
-    linear_attention_flops,
-    luong_flops,
-    matmul_flops,
-    measure_flops,
-    multi_head_flops,
-    recurrent_flops,
-    training_flops,
-)
+from companion import cost
 from companion.layers import AdditiveAttention, LuongAttention, MultiHeadAttention
 from companion.linear import elu_feature_map, linear_attention
 
@@ -56,12 +47,12 @@ def test_multi_head_attention_to_a_memory() -> None:
             "q_len": s["q"], "k_len": s["k"], "num_kv_heads": s["g"], "head_dim": d,
             "key_dim": s["ek"], "value_dim": s["ev"], "batch_size": s["b"],
         }  # fmt: skip
-        call, total = partial(layer, x, key, value), multi_head_flops(e, h, **sizes).total
-        assert measure_flops(call) == total
-        assert measure_flops(partial(_both_passes, call)) == training_flops(total)
+        call, total = partial(layer, x, key, value), cost.multi_head_flops(e, h, **sizes).total
+        assert cost.measure_flops(call) == total
+        assert cost.measure_flops(partial(_both_passes, call)) == cost.training_flops(total)
         memory = layer.project_memory(key, value)
-        result = multi_head_flops(e, h, projected=True, **sizes)
-        assert measure_flops(partial(layer, x, memory)) == result.total
+        result = cost.multi_head_flops(e, h, projected=True, **sizes)
+        assert cost.measure_flops(partial(layer, x, memory)) == result.total
 
 
 def test_additive_and_luongs_attention() -> None:
@@ -73,26 +64,28 @@ def test_additive_and_luongs_attention() -> None:
         sizes: dict[str, Any] = {"q_len": s["q"], "k_len": s["k"], "batch_size": s["b"]}
         if score is None:
             made: Any = partial(AdditiveAttention, s["d"], key_dim, s["h"])
-            flops = partial(additive_flops, s["d"], key_dim, s["h"], **sizes)
+            flops = partial(cost.additive_flops, s["d"], key_dim, s["h"], **sizes)
         else:
             hidden = s["h"] if score == "concat" else None
             given: Any = {"score": score, "hidden_dim": hidden, "predictive": predictive}
             window = 2 if predictive else None
             made = partial(LuongAttention, s["d"], key_dim, window=window, **given)
-            flops = partial(luong_flops, s["d"], key_dim, **given, **sizes)
+            flops = partial(cost.luong_flops, s["d"], key_dim, **given, **sizes)
         with torch.device("meta"):
             layer: Any = made()
         query, memory = zeros(s["b"], s["q"], s["d"]), zeros(s["b"], s["k"], key_dim)
         result, keys = flops(), layer.project(memory)
         vectors = result.scores if score in (None, "concat") else 0
-        vectors += s["b"] * matmul_flops(s["q"], s["d"], 1) if predictive else 0
+        vectors += s["b"] * cost.matmul_flops(s["q"], s["d"], 1) if predictive else 0
 
         def call(layer: Any = layer, query: Any = query, memory: Any = memory) -> Any:
             return layer(query, layer.project(memory), memory)
 
-        assert measure_flops(call) == result.total
-        assert measure_flops(partial(_both_passes, call)) == 3 * result.total - vectors
-        assert measure_flops(partial(layer, query, keys, memory)) == flops(projected=True).total
+        assert cost.measure_flops(call) == result.total
+        assert cost.measure_flops(partial(_both_passes, call)) == 3 * result.total - vectors
+        assert (
+            cost.measure_flops(partial(layer, query, keys, memory)) == flops(projected=True).total
+        )
 
 
 def test_a_recurrent_layer_does_what_its_cell_does_step_by_step() -> None:
@@ -103,11 +96,11 @@ def test_a_recurrent_layer_does_what_its_cell_does_step_by_step() -> None:
             with FlopCounterMode(display=False) as counter:
                 for step in x.unbind(1):
                     state = one(step, state)
-            result = recurrent_flops(name, e, h, tokens=b * n)
+            result = cost.recurrent_flops(name, e, h, tokens=b * n)
             assert counter.get_total_flops() == result
-            assert measure_flops(partial(kind(e, h, batch_first=True), x)) == result
+            assert cost.measure_flops(partial(kind(e, h, batch_first=True), x)) == result
             meta = kind(e, h, batch_first=True, device="meta")
-            assert measure_flops(partial(meta, x.to("meta"))) == result
+            assert cost.measure_flops(partial(meta, x.to("meta"))) == result
 
 
 def test_linear_attention() -> None:
@@ -119,15 +112,13 @@ def test_linear_attention() -> None:
                 "length": s["n"], "num_heads": s["h"], "is_causal": is_causal
             }  # fmt: skip
             call = partial(linear_attention, *given, is_causal=is_causal)
-            result = linear_attention_flops(s["d"], s["v"], **sizes)
-            assert measure_flops(call) == result
-            assert measure_flops(partial(_both_passes, call)) == training_flops(result)
-            mapped = linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
-            assert measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
+            result = cost.linear_attention_flops(s["d"], s["v"], **sizes)
+            assert cost.measure_flops(call) == result
+            assert cost.measure_flops(partial(_both_passes, call)) == cost.training_flops(result)
+            mapped = cost.linear_attention_flops(s["d"], s["v"], normalised=True, **sizes)
+            assert cost.measure_flops(partial(call, feature_map=elu_feature_map)) == mapped
 
 
 def test_impossible_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="cached: got 2 beside k_len, wanted 0"):
-        multi_head_flops(12, 3, q_len=1, k_len=5, cached=2)
-    with pytest.raises(ValueError, match="projected: got True without k_len"):
-        multi_head_flops(12, 3, q_len=1, projected=True)
+        cost.multi_head_flops(12, 3, q_len=1, k_len=5, cached=2)

@@ -7,17 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from companion import cost
 from companion.attention import attention_with_weights, scaled_dot_product_attention
 from companion.cache import KVCache
-from companion.cost import (
-    LiveBytes,
-    array_bytes,
-    count_parameters,
-    feed_forward_saved_bytes,
-    kv_cache_bytes,
-    measure_saved_bytes,
-    multi_head_saved_bytes,
-)
 from companion.layers import FeedForward, MultiHeadAttention
 from companion.models.transformer import LanguageModel
 from tests.transformers import config_of, each_variant
@@ -33,42 +25,42 @@ def test_a_cache() -> None:
         (3, 5, 1, torch.float32),
     ]
     for max_len, window, groups, dtype in rows:
-        with LiveBytes() as count:
+        with cost.LiveBytes() as count:
             cache = KVCache(3, groups, max_len, 5, window=window, value_dim=7, dtype=dtype)
         sizes: dict[str, Any] = {"window": window, "value_dim": 7, "dtype": dtype}
-        assert count.live == kv_cache_bytes(3, groups, max_len, 5, **sizes)
-        assert kv_cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
+        assert count.live == cost.kv_cache_bytes(3, groups, max_len, 5, **sizes)
+        assert cost.kv_cache_bytes(3, groups, max_len, 5, num_layers=4, **sizes) == 4 * count.live
         del cache
 
 
 @each_variant
 def test_a_models_weights_and_caches(variant: str) -> None:
     config = config_of(variant)
-    with LiveBytes() as count:
+    with cost.LiveBytes() as count:
         model = LanguageModel(config)
-    assert count.live == array_bytes(count_parameters(config, "language_model").total)
+    assert count.live == cost.array_bytes(cost.count_parameters(config, "language_model").total)
     ids = torch.ones(3, 5, dtype=torch.int64)
     with torch.no_grad():
         # The angles of rotary, which stay for all models, are there from now on.
         model.eval().start(ids, max_len=7)
-    with LiveBytes() as count, torch.no_grad():
+    with cost.LiveBytes() as count, torch.no_grad():
         state = model.start(ids, max_len=7)
     sizes = 3, config.groups, 5 - 1 + 7, config.width_of_head
-    held = kv_cache_bytes(*sizes, num_layers=config.num_layers)
+    held = cost.kv_cache_bytes(*sizes, num_layers=config.num_layers)
     assert count.live == held + state.last.untyped_storage().nbytes()
 
 
 def test_the_matrix_of_attention_is_there_only_where_weights_are_wanted() -> None:
     query = torch.ones(2, 3, 67, 5)
-    matrix, output = array_bytes(2, 3, 67, 67), array_bytes(2, 3, 67, 5)
-    with torch.no_grad(), LiveBytes() as count:
+    matrix, output = cost.array_bytes(2, 3, 67, 67), cost.array_bytes(2, 3, 67, 5)
+    with torch.no_grad(), cost.LiveBytes() as count:
         weighed = attention_with_weights(query, query, query)
     assert count.live == matrix + output
     assert count.peak >= 3 * matrix
-    with torch.no_grad(), LiveBytes() as count:
+    with torch.no_grad(), cost.LiveBytes() as count:
         fused = scaled_dot_product_attention(query, query, query)
     assert count.live == output
-    assert count.peak == output + array_bytes(2, 3, 67)  # and a log-sum-exp a row
+    assert count.peak == output + cost.array_bytes(2, 3, 67)  # and a log-sum-exp a row
     torch.testing.assert_close(weighed[0], fused)
 
 
@@ -79,10 +71,10 @@ def test_what_feed_forward_keeps() -> None:
         for b, n, e, f in sizes:
             layer = FeedForward(e, f, activation=activation, gated=gated).to(dtype)
             x = torch.ones(b, n, e, dtype=dtype, requires_grad=True)
-            result = feed_forward_saved_bytes(
+            result = cost.feed_forward_saved_bytes(
                 e, f, tokens=b * n, activation=activation, gated=gated, dtype=dtype
             )
-            assert measure_saved_bytes(partial(layer, x), layer) == result
+            assert cost.measure_saved_bytes(partial(layer, x), layer) == result
 
 
 def by_definition(*arrays: Any, **options: Any) -> Any:
@@ -110,15 +102,17 @@ def test_what_attention_keeps() -> None:
                 }  # fmt: skip
                 x = torch.randn(b, n, 17, dtype=dtype, requires_grad=True)
                 for is_causal in (False, True):
-                    kept = measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
-                    assert kept == multi_head_saved_bytes(17, g * r, is_causal=is_causal, **sizes)
+                    kept = cost.measure_saved_bytes(partial(layer, x, is_causal=is_causal), layer)
+                    assert kept == cost.multi_head_saved_bytes(
+                        17, g * r, is_causal=is_causal, **sizes
+                    )
                 memory = torch.randn(b, n + 4, 17, dtype=dtype, requires_grad=True)
-                kept = measure_saved_bytes(partial(layer, x, memory), layer)
-                assert kept == multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
+                kept = cost.measure_saved_bytes(partial(layer, x, memory), layer)
+                assert kept == cost.multi_head_saved_bytes(17, g * r, k_len=n + 4, **sizes)
 
 
 def test_impossible_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="max_len: got None without a window"):
-        kv_cache_bytes(1, 1, None, 3)
+        cost.kv_cache_bytes(1, 1, None, 3)
     with pytest.raises(TypeError, match=r"dtype: got torch\.bfloat16, wanted float32 or float64"):
-        multi_head_saved_bytes(4, 2, q_len=1, dtype=torch.bfloat16)
+        cost.multi_head_saved_bytes(4, 2, q_len=1, dtype=torch.bfloat16)

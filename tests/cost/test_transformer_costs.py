@@ -6,15 +6,7 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
-from companion.cost import (
-    LiveBytes,
-    count_flops,
-    count_parameters,
-    feed_forward_flops,
-    measure_flops,
-    training_bytes,
-    training_flops,
-)
+from companion import cost
 from companion.layers import FeedForward
 from companion.models.transformer import LanguageModel, MaskedLanguageModel, Transformer
 from tests.batches import make_batch
@@ -49,7 +41,7 @@ def test_parameters_are_those_of_the_module() -> None:
             config = config_of(list(VARIANTS)[variant], **changes)
             with torch.device("meta"):
                 model = MODELS[kind](config)
-            counts = count_parameters(config, kind)
+            counts = cost.count_parameters(config, kind)
             assert counts.total == sum(parameter.numel() for parameter in model.parameters())
             result = dict.fromkeys(counts._fields, 0)
             for name, parameter in model.named_parameters():
@@ -63,19 +55,19 @@ def test_operations_are_those_that_are_done(variant: str) -> None:
     config = config_of(variant, encoder_layers=3)
     ids, batch = torch.ones(2, 7, dtype=torch.int64), make_batch([0, 1, 2])
     model: Any = LanguageModel(config)
-    expected = count_flops(config, "language_model", length=7, batch_size=2).total
-    assert measure_flops(lambda: model(ids)) == expected
-    assert measure_flops(lambda: model(ids).sum().backward()) == 3 * expected
+    expected = cost.count_flops(config, "language_model", length=7, batch_size=2).total
+    assert cost.measure_flops(lambda: model(ids)) == expected
+    assert cost.measure_flops(lambda: model(ids).sum().backward()) == 3 * expected
 
     masked = MaskedLanguageModel(config)
-    expected = count_flops(config, "masked_language_model", length=7, batch_size=2).total
-    assert measure_flops(lambda: masked(ids)) == expected
+    expected = cost.count_flops(config, "masked_language_model", length=7, batch_size=2).total
+    assert cost.measure_flops(lambda: masked(ids)) == expected
 
     both: Any = Transformer(config)
     sizes = {"length": 7, "source_length": 5, "batch_size": 3}
-    expected = count_flops(config, "encoder_decoder", **sizes).total
-    assert measure_flops(lambda: both(batch)) == expected
-    assert measure_flops(lambda: both(batch).sum().backward()) == 3 * expected
+    expected = cost.count_flops(config, "encoder_decoder", **sizes).total
+    assert cost.measure_flops(lambda: both(batch)) == expected
+    assert cost.measure_flops(lambda: both(batch).sum().backward()) == 3 * expected
 
 
 @each_variant
@@ -87,13 +79,13 @@ def test_operations_of_a_cached_step_are_those_that_are_done(variant: str) -> No
     sizes = {"length": 1, "source_length": 5, "batch_size": 3}
     with torch.no_grad():
         begun = both.step(batch.target_in[:, 0], begun).state
-        step = measure_flops(lambda: both.step(batch.target_in[:, 1], begun))
-    assert step == count_flops(config, "encoder_decoder", cached=1, **sizes).total
+        step = cost.measure_flops(lambda: both.step(batch.target_in[:, 1], begun))
+    assert step == cost.count_flops(config, "encoder_decoder", cached=1, **sizes).total
 
 
 def test_the_parts_are_where_the_operations_are() -> None:
     config = config_of("llama")
-    short, long = (count_flops(config, "language_model", length=n) for n in (8, 16))
+    short, long = (cost.count_flops(config, "language_model", length=n) for n in (8, 16))
     assert long.feed_forward == 2 * short.feed_forward
     assert long.output == 2 * short.output
     pairs = 4 * 6 * 4 * 2  # of one pair of places, in both blocks
@@ -104,12 +96,14 @@ def test_the_parts_are_where_the_operations_are() -> None:
 def test_recomputing_costs_one_more_pass() -> None:
     layer: Any = FeedForward(5, 7)
     x = torch.ones(3, 5, requires_grad=True)
-    forward = feed_forward_flops(5, 7, tokens=3)
-    kept = measure_flops(lambda: layer(x).sum().backward())
+    forward = cost.feed_forward_flops(5, 7, tokens=3)
+    kept = cost.measure_flops(lambda: layer(x).sum().backward())
     with set_checkpoint_early_stop(False):  # else the last product is left out
-        again = measure_flops(lambda: checkpoint(layer, x, use_reentrant=False).sum().backward())
-    assert kept == training_flops(forward)
-    assert again == training_flops(forward, recomputed=True)
+        again = cost.measure_flops(
+            lambda: checkpoint(layer, x, use_reentrant=False).sum().backward()
+        )
+    assert kept == cost.training_flops(forward)
+    assert again == cost.training_flops(forward, recomputed=True)
 
 
 def test_what_adamw_keeps() -> None:
@@ -118,19 +112,19 @@ def test_what_adamw_keeps() -> None:
         before = torch.get_default_dtype()
         torch.set_default_dtype(dtype)
         try:
-            with LiveBytes() as count:
+            with cost.LiveBytes() as count:
                 model: Any = LanguageModel(config)
-            parameters = count_parameters(config, "language_model").total
+            parameters = cost.count_parameters(config, "language_model").total
             tensors = len(list(model.parameters()))
-            result = training_bytes(parameters, tensors=tensors, dtype=dtype)
+            result = cost.training_bytes(parameters, tensors=tensors, dtype=dtype)
             assert count.live == result.weights
             with torch.no_grad():
                 model.loss(ids)  # from now on the angles of rotary are there, for all models
-            with LiveBytes() as count:
+            with cost.LiveBytes() as count:
                 model.loss(ids).backward()
             assert count.live == result.gradients
             optimizer = torch.optim.AdamW(model.parameters())
-            with LiveBytes() as count:
+            with cost.LiveBytes() as count:
                 optimizer.step()
             assert count.live == result.moments
         finally:
@@ -139,4 +133,4 @@ def test_what_adamw_keeps() -> None:
 
 def test_impossible_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="source_length: got None, wanted the number of source"):
-        count_flops(config_of("paper"), "encoder_decoder", length=3)
+        cost.count_flops(config_of("paper"), "encoder_decoder", length=3)

@@ -103,17 +103,13 @@ def test_max_tokens_counts_either_side(tmp_path: Path) -> None:
     assert len(read_pairs(path, max_tokens=3)) == 3
     with pytest.raises(PairFileError, match=r"line 3: .*3 have more than 1 tokens"):
         read_pairs(path, max_tokens=1)
-    with pytest.raises(ValueError, match="max_tokens: got 0"):
-        read_pairs(path, max_tokens=0)
 
 
 def test_a_wrong_pair_is_refused() -> None:
     one = frozenset({(0, 1)})
     cases: list[Any] = [
         ({"source": "ab"}, TypeError, "source: got the string"),
-        ({"target": "ab"}, TypeError, "target: got the string"),
         ({"sure": frozenset({(1, 0)})}, ValueError, r"sure: got link \(1, 0\)"),
-        ({"possible": frozenset({(0, 2)})}, ValueError, r"possible: got link \(0, 2\)"),
         ({"possible": frozenset({(-1, 0)})}, ValueError, r"possible: got link \(-1, 0\)"),
         ({"sure": one, "possible": one}, ValueError, r"possible: got \[\(0, 1\)\]"),
         ({"classes": ("noun", "verb")}, ValueError, "classes: got 2 for 1"),

@@ -131,7 +131,6 @@ def test_it_stops_when_nothing_can_become_better() -> None:
 
 def test_impossible_requests_are_refused() -> None:
     for name, value, message in (
-        ("length_penalty", -0.1, "wanted at least 0"),
         ("length_penalty", 1e6, "wanted one that gives 3 tokens a finite factor"),
         ("bos_id", torch.tensor([1]), r"wanted \(2,\)"),
     ):

@@ -44,12 +44,6 @@ def test_each_sequence_ends_by_itself() -> None:
     assert decoded.weights.shape == (3, 4, 5)
 
 
-def test_a_sequence_cut_at_the_limit_is_marked() -> None:
-    decoded = decode(script([4], [5, 6, 2]), rows=2, max_len=3)
-    assert decoded.finished.tolist() == [True, False]
-    assert decoded.sequences() == [[4], [5, 6, 2]]
-
-
 def test_every_row_may_start_from_a_token_of_its_own() -> None:
     read = []
 

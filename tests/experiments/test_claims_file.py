@@ -1,5 +1,6 @@
 """Every claim stands in one file beside its study, and a fault in the file is named."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from bookkit.records import Finding, load_result, recorded_studies
 from experiments.engine.claims import Claim, History, Runs
 from experiments.engine.claims_file import read_claims
+from experiments.engine.experiment import Experiment
+from experiments.engine.kinds import number
 
 BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
 RUNS: Runs = {"dot/1-5": [9.0, 8.0], "dot/26-30": [4.0, 5.0], "none/1-5": [9.0, 9.0]}
@@ -33,7 +36,8 @@ claims:
     number: ratio(dot/1-5, none/1-5)
     above: 0.5
     unit: times
-    origin: ours
+    origin: ours, after luong2015
+    quoted: "section 5: it helps"
     planned: before the runs
     before: ""
     holds: Yes.
@@ -58,11 +62,16 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
     assert callable(falls.treatment)
     assert list(falls.treatment(RUNS)) == [5.0, 3.0]
     assert (falls.below, falls.above, falls.unit, falls.bounds) == (0, None, "points", (-200, None))
-    said = {"holds": "It loses {size}.", "fails": "It loses more.", "undecided": "We cannot tell."}
-    assert falls.finding == Finding(**said, number="{size} fewer")
+    assert falls.finding == Finding(
+        holds="It loses {size}.",
+        fails="It loses more.",
+        undecided="We cannot tell.",
+        number="{size} fewer",
+    )
     before = "Added when the others had failed."
     assert falls.history == History("paper", "check", "added later", before, "britz2017")
-    assert helps.history == History("ours", "hypothesis", "before the runs")
+    said = {"source": "luong2015", "quoted": "section 5: it helps"}
+    assert helps.history == History("ours", "hypothesis", "before the runs", **said)
     assert (helps.unit, helps.above) == ("times", 0.5)
     assert callable(helps.treatment)
     assert list(helps.treatment(RUNS)) == [1.0, 8 / 9]
@@ -74,7 +83,12 @@ def test_a_fault_is_named(tmp_path: Path) -> None:
         ("says: It", "sais: It", "helps: got 'sais', wanted one of says, number"),
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
         ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
-        ("ratio(", "rati(", "helps, number: got rati, wanted one of ratio, distance, lost"),
+        ("ratio(dot/1-5, none/1-5)", "trainings(dot/1-5 over 8)", "helps: got trainings"),
+        (
+            "ratio(",
+            "rati(",
+            "helps, number: got rati, wanted one of .* trainings, lost",
+        ),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
         ('"{size} fewer"', "fewer", "falls, number: got 'fewer', wanted"),
@@ -88,6 +102,17 @@ def test_a_fault_is_named(tmp_path: Path) -> None:
             claims_of(GOOD.replace(old, new), tmp_path)
 
 
+def test_a_number_may_count_the_trainings_of_which_something_is_true(tmp_path: Path) -> None:
+    for condition, runs in (
+        ("dot/1-5 above 8.5", [100.0, 0.0]),
+        ("dot/1-5 - none/1-5 below 0", [0.0, 100.0]),
+    ):
+        text = GOOD.replace("ratio(dot/1-5, none/1-5)", f"trainings({condition})")
+        claim = claims_of(text, tmp_path)["helps"]
+        entry = claim.decide(RUNS, lambda _: number("points"))
+        assert (entry["runs"], entry["own_items"], entry["unit"]) == (runs, 1, "% of trainings")
+
+
 def test_every_paper_is_in_the_bibliography() -> None:
     keys = set(re.findall(r"^@\w+\{([^,]+),", BIBLIOGRAPHY.read_text("utf8"), re.MULTILINE))
     claims = [claim for name in recorded_studies() for claim in load_result(name).claims.values()]
@@ -99,3 +124,30 @@ def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
         for key, claim in load_result(name).claims.items():
             if claim.finding is not None and "{size}" in claim.finding.number:
                 assert claim.interval[1] <= 0, f"{name}/{key}"
+
+
+def test_of_trainings_a_box_shows_how_many_of_how_many() -> None:
+    for name in recorded_studies():
+        for key, claim in load_result(name).claims.items():
+            if claim.counts_trainings and claim.finding is not None:
+                assert "{} trainings" in claim.finding.number, f"{name}/{key}"
+
+
+UNKNOWN = re.compile("cannot (tell|say)|do not (decide|tell)|too (few to say|wide to decide)")
+EQUAL = re.compile(
+    r"(?<!about )(?<!nearly )(?<!almost )\bas (well|surely|often) (as|on)\b|\bmakes? up for\b"
+    r"|\bstill\b|\bcosts? little\b|\bno difference\b|\bthe same\b"
+)
+
+
+@pytest.mark.parametrize("name", sorted(recorded_studies()))
+def test_a_headline_says_no_more_than_its_verdict_rules_in(name: str) -> None:
+    """What is undecided is not known; what may be better, or worse by a little, is not equal."""
+    study: Experiment = importlib.import_module(f"experiments.{name}.study").STUDY
+    for key, claim in study.claims.items():
+        said, line = claim.finding, claim.below if claim.above is None else -claim.above
+        assert said
+        assert UNKNOWN.search(said.undecided), f"{name}/{key}: {said.undecided}"
+        if claim.control is not None and line:
+            little = said.holds if line > 0 else said.fails
+            assert not EQUAL.search(little), f"{name}/{key}: {little}"

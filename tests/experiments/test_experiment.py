@@ -20,6 +20,7 @@ from experiments.engine.experiment import Answers, Experiment, by_item, on, run_
 from experiments.engine.kinds import number, share
 from experiments.engine.recompute import recomputed
 from experiments.engine.trials import Trials
+from experiments.reproduce import left_out, outside, rerun
 
 LATER = History("ours", "check", "added later", "It was less.")
 
@@ -121,6 +122,23 @@ def test_a_record_is_written(
     assert study.command == "python -m experiments toy"
     assert list(study.code["files"]) == ["companion/scores.py"]
     assert study.config["b/c"] == {"setting": 200.0, "task": 10.0}
+
+
+def test_a_seed_that_runs_again_is_held_against_its_record(
+    at_once: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "STUDIES", tmp_path)
+    toy().record(2)
+    stored = load_result("toy", directory=tmp_path)
+    found = rerun(toy(), 2, workers=1)
+    assert found == {name: one.runs[1] for name, one in stored.measures.items()}
+    assert outside(stored, found) == []
+    (said,) = outside(stored, {**found, "a/sum": 500.0})
+    assert said.startswith("toy/a/sum: 500")
+    assert rerun(toy(timed=True), 2, workers=1).keys() == found.keys() - {"other/sum"}
+    assert left_out(toy(arguments=" PAIRS"))
+    assert left_out(toy(timed=True, outcome=None))
+    assert not left_out(toy())
 
 
 def test_an_outcome_is_read_back_for_the_same_arguments_and_code(at_once: list[int]) -> None:

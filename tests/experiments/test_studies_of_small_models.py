@@ -17,6 +17,7 @@ from companion.linear import recurrent_linear_attention
 from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel
 from companion.positions import rotate
+from experiments.first_mark import study as first_mark
 from experiments.from_scratch import study as from_scratch
 from experiments.from_scratch.study import Mistake
 from experiments.heads import study as heads
@@ -376,6 +377,9 @@ def test_accuracy_is_that_of_the_last_quarter() -> None:
     assert found == pytest.approx(
         {"accuracy/12": 100, "accuracy/18": 100, "accuracy/24": 50, "accuracy/48": 0}
     )
+    model = Oracle(last=6)
+    shares = first_mark.by_quarter(model, LETTERS, seed=3).values()
+    assert list(shares) == pytest.approx([100, 100, 100 / 3, 0])
 
 
 # The study of recall: its question, its ways to look back, and what a window can hold.

@@ -16,6 +16,7 @@ from companion.models.transformer import LanguageModel
 from experiments.buys import study as buys
 from experiments.choices import study as choices
 from experiments.decoding import study as decoding
+from experiments.decoding_length.study import likeliest_of
 from experiments.engine.claims import Runs
 from experiments.engine.settings import reported
 from experiments.explanation import study as explanation
@@ -65,6 +66,12 @@ def test_the_exact_search_finds_the_best_of_all(seed: int) -> None:
         found, total = decoding.most_probable(model, prompt, eos, 4, at_least=bound)
         assert tuple(found) == best
         assert total == pytest.approx(totals[best], abs=1e-4)
+    for length in range(4):
+        best = max((words for words in totals if len(words) == length), key=totals.__getitem__)
+        for bound in (-math.inf, totals[best]):
+            found, total = likeliest_of(model, prompt, eos, length, at_least=bound)
+            assert tuple(found) == best
+            assert total == pytest.approx(totals[best], abs=1e-4)
 
 
 def test_cuts_are_held_against_the_temperature_that_is_as_varied() -> None:

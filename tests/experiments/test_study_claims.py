@@ -8,7 +8,7 @@ import pytest
 
 from bookkit.records.intervals import error_terms, item_error
 from experiments.engine.answers import Answered
-from experiments.engine.claims import Claim, Runs, distance
+from experiments.engine.claims import Claim, Runs, distance, ratio
 from experiments.engine.kinds import NumberKind, exact, number, share
 
 RUNS: Runs = {"a/right": [95.0, 97.0], "b/right": [94.0, 95.0], "c/loss": [1.0, 3.0]}
@@ -71,6 +71,37 @@ def test_a_claim_says_if_only_answers_by_item_are_wanting() -> None:
     assert "wants_answers" not in alone.decide(runs, kind_of)
     undecided = {**runs, "b/right": [95.0, 97.0, 96.0] * 3}
     assert "wants_answers" not in claim.decide(undecided, kind_of)
+
+
+def test_items_may_be_called_otherwise_than_the_measure_ends() -> None:
+    runs: Runs = {"a/right/1": [96.0, 96.1, 96.05] * 3, "a/right/2": [95.4, 95.5, 95.45] * 3}
+    claim = Claim("It learns.", "a/right/1", "a/right/2", "points", above=0)
+    for called, wants in (("", False), ("same", True)):
+        assert ("wants_answers" in claim.decide(runs, lambda _: share(1000, asked=called))) == wants  # noqa: B023
+
+
+def test_a_side_that_is_close_to_a_limit_is_named() -> None:
+    loss = number("nats", 0, floor=1.0)
+    runs: Runs = {"a/right": [99.9, 100.0] * 5, "b/right": [60.0, 61.0] * 5}
+    runs |= {"a/loss": [1.01, 1.0101], "b/loss": [1.5, 1.5001]}
+    rows: list[tuple[Claim, object]] = [
+        (Claim("", "a/right", "b/right", "points", above=0), {"a/right": "ceiling of 100 %"}),
+        (Claim("", "a/loss", "b/loss", "nats", below=0), None),
+        (Claim("", "a/loss", "b/loss", "nats", below=0.02), {"a/loss": "floor of 1 nats"}),
+        (Claim("", "a/right", unit="%", above=90), None),
+    ]
+    for claim, near in rows:
+        entry = claim.decide(runs, lambda name: share(1000) if "right" in name else loss)
+        assert entry.get("near") == near
+
+
+def test_what_is_made_of_times_is_timed() -> None:
+    claim = Claim("It is fast.", partial(ratio, first="a/ms", second="b/ms"), below=1)
+    runs: Runs = {"a/ms": [1.0, 2.0], "b/ms": [3.0, 3.0], "c/ms": [3.0, 3.0]}
+    assert claim.measures(runs) == ["a/ms", "b/ms"]
+    for timed in ("b/ms", "c/ms"):
+        entry = claim.decide(runs, lambda name: number("ms", timed=name == timed))  # noqa: B023
+        assert ("timed" in entry) == (timed == "b/ms")
 
 
 def test_errors_reach_what_is_computed() -> None:

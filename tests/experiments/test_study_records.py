@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,13 @@ ON_A_FILE = "real_sentences"
 """The study whose sentences, and with them its configuration, come from the command line."""
 CHEAP = {"bottleneck", "scores"}
 """Studies whose smoke run is in the fast tier, one of translators and one of a small model."""
+HEAVY = {"alignment", "translator_race"}
+"""Studies whose intervals take half a minute."""
+
+
+def marked(names: Iterable[str], slow: Collection[str]) -> list[Any]:
+    """Return names as parameters, some of them for the slow tier alone."""
+    return [pytest.param(n, marks=pytest.mark.slow) if n in slow else n for n in names]
 
 
 def text_of(name: str) -> str:
@@ -37,7 +45,7 @@ def test_every_study_has_a_record_and_every_record_a_study() -> None:
     assert {path.parent.name for path in FOLDER.glob("*/study.py")} == set(STUDIES)
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", marked(STUDIES, HEAVY))
 def test_a_record_follows_from_its_runs_and_its_code(name: str) -> None:
     record = record_of(name)
     assert layout(recomputed(record)) + "\n" == text_of(name)
@@ -56,10 +64,13 @@ def test_a_record_follows_from_its_runs_and_its_code(name: str) -> None:
         assert code.data == record["data"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in CHEAP else pytest.param(name, marks=pytest.mark.slow) for name in STUDIES],
-)
+def test_records_of_other_machines_follow_from_their_runs() -> None:
+    for path in FOLDER.glob("*/machines/*.json"):
+        text = path.read_text(encoding="utf8")
+        assert layout(recomputed(json.loads(text))) + "\n" == text
+
+
+@pytest.mark.parametrize("name", marked(STUDIES, set(STUDIES) - CHEAP))
 def test_the_smoke_run_gives_the_recorded_numbers(name: str) -> None:
     """A renamed variable changes nothing here; a change of what is computed does."""
     record = record_of(name)

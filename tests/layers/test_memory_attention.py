@@ -11,14 +11,11 @@ from torch import Tensor
 
 from companion.layers import AdditiveAttention, LuongAttention, MemoryAttention
 from tests import oracle
+from tests.layers.test_multi_head import draw
 from tests.oracle import as_numpy, assert_matches
 
 B, Q, K, D, E, HIDDEN = 2, 3, 11, 5, 7, 13
 LENGTHS = [K, 6]
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.asarray(np.random.default_rng([seed, *shape]).normal(size=shape))
 
 
 def inputs(query_dim: int = D, q: int = Q) -> tuple[Tensor, Tensor, Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor
 from companion.cache import KVCache
 from companion.layers import MultiHeadAttention, ProjectedMemory
 from companion.positions import alibi_bias, rotary_frequencies, rotate
-from tests import oracle
+from tests import oracle, test_attention
 from tests.oracle import as_numpy, assert_matches
 
 B, H, G, D, E, Q, K = 2, 6, 3, 4, 10, 5, 7
@@ -24,15 +24,11 @@ float64 = torch.float64
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
-    return torch.asarray(np.random.default_rng([seed, *shape]).normal(size=shape))
+    return torch.asarray(oracle.draw(*shape, seed=seed))
 
 
 def keep(*shape: int) -> Tensor:
-    """A boolean mask whose last query may attend to nothing."""
-    mask = np.random.default_rng(3).random(shape) < 0.6
-    mask[..., 0] |= ~mask.any(-1)
-    mask[..., -1, :] = False
-    return torch.asarray(mask)
+    return torch.asarray(test_attention.keep(*shape))
 
 
 def make(**options: Any) -> MultiHeadAttention:

@@ -6,27 +6,22 @@ from typing import Any
 import pytest
 import torch
 
+from companion.models import transformer
 from companion.models.pointer import PointerGenerator
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from companion.models.transformer import (
-    LanguageModel,
-    MaskedLanguageModel,
-    TextEncoder,
-    Transformer,
-)
 from tests.batches import make_batch, padded
 from tests.transformers import config_of, randomised
 
 IDS = padded([[4, 5, 6, 7, 8], [9, 10], [11]], 5)
 LENGTHS = torch.tensor([5, 2, 1])
 SEQ2SEQ: Any = Seq2Seq(Seq2SeqConfig(19, 19, embed_dim=5, hidden_dim=6)).eval()
-TRANSFORMER = randomised(Transformer(config_of("paper")))
-LANGUAGE = randomised(LanguageModel(config_of("llama")))
-MASKED = randomised(MaskedLanguageModel(config_of("bert")))
+TRANSFORMER = randomised(transformer.Transformer(config_of("paper")))
+LANGUAGE = randomised(transformer.LanguageModel(config_of("llama")))
+MASKED = randomised(transformer.MaskedLanguageModel(config_of("bert")))
 
 
 def test_lengths_and_segments_of_one_sequence_do_not_serve_all() -> None:
-    text = randomised(TextEncoder(config_of("bert")))
+    text = randomised(transformer.TextEncoder(config_of("bert")))
     for call in (
         SEQ2SEQ.encode, SEQ2SEQ.start, TRANSFORMER.encode, TRANSFORMER.start, LANGUAGE.start,
         LANGUAGE.loss, text, MASKED,

@@ -50,10 +50,7 @@ def plain_all(relative: Any, setting: tuple[int, int, bool]) -> Any:
 
 def buckets(relative: Any, num_buckets: int, max_distance: int, bidirectional: bool) -> Any:
     return relative_buckets(
-        relative,
-        num_buckets=num_buckets,
-        max_distance=max_distance,
-        bidirectional=bidirectional,
+        relative, num_buckets=num_buckets, max_distance=max_distance, bidirectional=bidirectional
     )
 
 

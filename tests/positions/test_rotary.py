@@ -10,15 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from companion.positions import rotate
-from tests.oracle import Float, as_numpy, assert_matches
+from tests.oracle import Float, as_numpy, assert_matches, draw
 
 B, H, N, D = 2, 3, 5, 14
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-
-def draw(*shape: int, seed: int = 0) -> Any:
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def plain(x: Float, positions: Any, frequencies: Any, interleaved: bool) -> Float:

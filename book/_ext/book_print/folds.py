@@ -9,7 +9,10 @@ from bs4.element import AttributeValueList
 from book_print.links import element, full_id, in_words
 from book_print.volumes import Volume
 
-_ON_SCREEN = "script, template, iframe, button, .headerlink, .toctree-wrapper, .sd-stretched-link"
+_ON_SCREEN = (
+    "script, template, iframe, button:not(.guess-option), .guess-said, .headerlink, "
+    ".toctree-wrapper, .sd-stretched-link, .run-here"
+)
 _FOLDED = "details.hide, details.m-how, .am-run"  # code, what stands behind a finding, the last run
 # Tables of many sheets, in which nobody reads on.
 _LOOKED_UP = 'figure:is([data-play="register"], [data-play="atlas"])'
@@ -52,6 +55,8 @@ def unfold(article: Tag) -> None:
         for summary in part.find_all("summary", recursive=False):
             summary.name = "div"
             summary["class"] = AttributeValueList(["am-summary"])
+    for option in article.select("button.guess-option"):
+        option.name = "span"
     for part in article.select(".dropdown, .toggle"):
         kept = [one for one in part["class"] if one not in ("dropdown", "toggle")]
         part["class"] = AttributeValueList(kept)

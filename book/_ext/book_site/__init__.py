@@ -7,7 +7,10 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
-_PARTS = "repository formulas fonts page play reference notation solutions citations sharing bundle"
+_PARTS = (
+    "repository formulas fonts page guess folded play reference notation solutions citations "
+    "sharing bundle"
+)
 _HERE = Path(__file__).parent
 # What a page fetches after a click: _static/translator/...
 _FETCHED = _HERE.parents[2] / "bookkit" / "playables" / "static"

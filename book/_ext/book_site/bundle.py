@@ -24,8 +24,8 @@ _THEME_SHEETS = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 _THEME_SCRIPTS = ("scripts/pydata-sphinx-theme.js",)  # less Bootstrap: static/menus.js
 # What only adds to a page comes in a moment, each by itself: none keeps a phone busy for long.
 _LATER = {
-    "clipboard.min.js", "copybutton.js", "togglebutton.js", "keyboard.js", "menus.js",
-    "scripts/sphinx-book-theme.js",
+    "clipboard.min.js", "copybutton.js", "togglebutton.js", "guess.js", "keyboard.js",
+    "menus.js", "scripts/sphinx-book-theme.js",
 }  # fmt: skip
 # The theme measures all code on load and after every change; static/keyboard.js does without.
 _MEASURES = re.compile(
@@ -71,11 +71,6 @@ def join_scripts(scripts: Iterable[str]) -> str:
     ';\n"use strict"; a = 1;\nb = 2'
     """
     return ";\n".join(["", *scripts])
-
-
-def postpone(script: str) -> str:
-    """Make a script run in a task of its own, once the current one has ended."""
-    return f"setTimeout(() => {{\n{script}\n}})"
 
 
 def unused_names(css: str, pages: str, scripts: str) -> list[str]:
@@ -129,10 +124,12 @@ class Bundle:
         settings = [one.attributes.get("body", "") for one in self.scripts if not one.filename]
         names = [_static_name(one) for one in self.scripts if one.filename]
         soon = [name for name in names if name not in _LATER]
-        later = [read_script(static, name) for name in names if name in _LATER]
+        late = [read_script(static, name) for name in names if name in _LATER]
+        # Each in a task of its own, once the current one has ended.
+        later = [f"setTimeout(() => {{\n{script}\n}})" for script in late]
         # The theme's looks where things are: before others change the page and its layout.
         files = [read_script(static, name) for name in (*soon, *_THEME_SCRIPTS)]
-        return join_scripts([*settings, *files, *map(postpone, later)])
+        return join_scripts([*settings, *files, *later])
 
     def without(self, files: Iterable[Any]) -> list[Any]:
         """Return what a page loads besides the bundle, without repetition."""

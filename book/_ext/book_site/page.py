@@ -15,6 +15,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
+from book_site.running import with_ways_to_run
+
+EVIDENCE = "_evidence"
+"""How the name of a page ends that says how we know what a lesson says."""
 
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
 _NAMES = {"companion": "companion", "python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
@@ -139,12 +143,19 @@ def _correct(
             return str(app.builder.get_relative_uri(page, name))
 
         body = lead_to_pages(body, page, app.env.found_docs, address)
-        body += _foot(Path(app.env.doc2path(page)))
+        source = Path(app.env.doc2path(page))
+        if source.suffix == ".ipynb":
+            path = f"{Path(app.srcdir).name}/{page}.ipynb"
+            body = with_ways_to_run(body, path, app.config.book_repository)
+            body += _foot(source)
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}
     body = make_accessible(plain_code(size_images(body, files)))
     if body:
         context["body"] = body
+    if (own := app.builder.relations.get(page)) and not page.endswith(EVIDENCE):
+        for way, other in (("prev", own[1]), ("next", own[2])):
+            context[way] = _lesson(app, page, other, way)
     context["has_formulas"] = "<math" in body
     context["math_font"] = MATH_FONT
     if app.config.book_start_label:
@@ -155,10 +166,18 @@ def _correct(
     )
 
 
+def _lesson(app: Sphinx, page: str, other: str | None, way: str) -> dict[str, str] | None:
+    """Return the first page that way which is no evidence: that is a side door of its lesson."""
+    while other is not None and other.endswith(EVIDENCE):
+        other = app.builder.relations[other][1 if way == "prev" else 2]
+    if other is None:
+        return None
+    title = app.builder.render_partial(app.env.titles[other])["title"]
+    return {"link": app.builder.get_relative_uri(page, other), "title": title}
+
+
 def _foot(source: Path) -> str:
     """Say when a notebook was last run, under its text: in it, any search would find every page."""
-    if source.suffix != ".ipynb":
-        return ""
     metadata = json.loads(source.read_text(encoding="utf-8"))["metadata"]
     run = metadata.get("am", {}).get("run")
     return f'\n<p class="am-run">{describe_run(run)}</p>\n' if run else ""

@@ -42,6 +42,19 @@ class Repository:
         anchor = f"{mark}{line}" if line else ""
         return f"{self.url}/{view}/{quote(self.branch)}/{quote(path)}{anchor}"
 
+    def binder(self, path: str) -> str:
+        """Return where Binder opens a file, or "" for a host that it does not serve."""
+        host, _, name = self.url.removeprefix("https://").partition("/")
+        service = {"github.com": f"gh/{name}", "gitlab.com": f"gl/{quote(name, safe='')}"}.get(host)
+        opens = f"{quote(self.branch, safe='')}?urlpath=lab/tree/{quote(path)}"
+        return f"https://mybinder.org/v2/{service}/{opens}" if service else ""
+
+    def colab(self, path: str) -> str:
+        """Return where Colab opens a file, or "" for a host that it does not serve."""
+        host, _, name = self.url.removeprefix("https://").partition("/")
+        opens = f"github/{name}/blob/{quote(self.branch)}/{quote(path)}"
+        return f"https://colab.research.google.com/{opens}" if host == "github.com" else ""
+
 
 def parse_address(address: str, branch: str = "main") -> Repository | None:
     """Read an https or ssh address of the form host/owner/name; anything else is no repository."""

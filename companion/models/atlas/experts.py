@@ -266,17 +266,9 @@ class Experts(nn.Module):
         __call__ = forward
 
 
-def _softmax(logits: Tensor) -> Tensor:
-    return logits.softmax(-1)
-
-
-def _sqrt_softplus(logits: Tensor) -> Tensor:
-    return F.softplus(logits).sqrt()
-
-
 WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
-    "softmax": _softmax,
+    "softmax": lambda logits: logits.softmax(-1),
     "sigmoid": torch.sigmoid,
-    "sqrt_softplus": _sqrt_softplus,
+    "sqrt_softplus": lambda logits: F.softplus(logits).sqrt(),
 }
 """What makes weights of logits, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -107,9 +107,5 @@ def _kinds() -> dict[str, type]:
             and hint.__name__ not in found
         ):
             found[hint.__name__] = hint
-            waiting += list(_hints(hint))
+            waiting += get_type_hints(hint).values()
     return found
-
-
-def _hints(kind: type) -> Iterator[Any]:
-    yield from get_type_hints(kind).values()

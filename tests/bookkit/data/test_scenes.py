@@ -4,7 +4,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bookkit.data import scenes as drawn
 from bookkit.data.scenes import COLOURS, HELD_OUT, SHAPES, Scene, scenes
@@ -103,8 +102,3 @@ def test_a_seed_decides_the_scenes() -> None:
         assert one.words == other.words
         assert np.array_equal(one.image, other.image)
     assert not np.array_equal(scenes(1, seed=7)[0].image, scenes(1, seed=6)[0].image)
-
-
-def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(ValueError, match="combinations: got 'new'"):
-        scenes(1, seed=1, combinations="new")  # type: ignore[arg-type]

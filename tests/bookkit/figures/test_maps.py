@@ -77,11 +77,5 @@ def test_nothing_is_cut_off_and_nothing_is_too_small(ax: Any) -> None:
 
 
 def test_wrong_arguments_are_named(ax: Any) -> None:
-    rows: list[tuple[dict[str, Any], str]] = [
-        ({"weights": np.zeros((0, 3))}, r"weights: got shape \(0, 3\), wanted \(q, k\)"),
-        ({"rows": ["a"]}, "rows: got 1 labels, wanted 2, one a query"),
-        ({"mask": np.ones((3, 2))}, r"mask: got shape \(3, 2\), wanted \(2, 3\), one a cell"),
-    ]
-    for arguments, message in rows:
-        with pytest.raises(ValueError, match=message):
-            plot.attention_map(ax, **{"weights": WEIGHTS, **arguments})
+    with pytest.raises(ValueError, match="rows: got 1 labels, wanted 2, one a query"):
+        plot.attention_map(ax, WEIGHTS, rows=["a"])

@@ -51,11 +51,5 @@ def test_ways_have_the_colour_of_their_series_and_shared_ones_ink(ax: Any) -> No
 
 
 def test_impossible_trees_are_refused(ax: Any) -> None:
-    rows: list[tuple[dict[str, Any], str]] = [
-        ({"probabilities": {**TREE, ("a", "b"): 0.1}}, "probabilities: got 2 beginnings"),
-        ({"followed": [("a",)]}, r"followed: got \('a',\), wanted beginnings in the tree"),
-        ({"arrived": dict.fromkeys("abcde", DOG)}, "arrived: got 5 searches, wanted at most 4"),
-    ]
-    for changes, message in rows:
-        with pytest.raises(ValueError, match=message):
-            plot.prefix_tree(ax, **{"probabilities": TREE, **changes})
+    with pytest.raises(ValueError, match="probabilities: got 2 beginnings"):
+        plot.prefix_tree(ax, {**TREE, ("a", "b"): 0.1})

@@ -9,7 +9,7 @@ from bookkit.notebook import MeasuredBox, claims_table, measured
 from bookkit.records import UnknownNameError
 from experiments.engine import record
 from experiments.engine.claims import History
-from experiments.engine.kinds import number
+from experiments.engine.kinds import number, share
 
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
@@ -18,8 +18,12 @@ SAID = {
     "undecided": "We cannot tell which is better.",
     "number": "{} in 100 sentences",
 }
+SIDES = {
+    "sides": {"dot": "dot/right", "none": "none/right"}, "axis": "right, %", "predicted": "a gap",
+}  # fmt: skip
 
 
+MOST = [100.0, 100.0, 0.0, 100.0, 100.0]
 HISTORY = asdict(History("ours", "hypothesis", "before the runs"))
 
 
@@ -33,13 +37,20 @@ def results(tmp_path: Path) -> Path:
         "tie": record.claim("It helps.", better, better[::-1], number(""), "above"),
         "bound": record.claim("Below 70 %.", worse, None, number("%"), "below", 70.5),
         "drop": record.claim("It helps.", worse, better, number("points"), "above"),
+        "time": record.claim("It is fast.", worse, None, number("ms", timed=True), "below", 70.5),
+        "most": record.claim("Most do.", MOST, None, share(1, "% of trainings", own=True), "above"),
     }
+    claims["tie"]["near"] = {"a/right": "ceiling of 100 %", "b/right": "ceiling of 100 %"}
     claims |= {f"said_{name}": entry | {"finding": SAID} for name, entry in claims.items()}
     claims["said_drop"]["finding"] = SAID | {"number": "{size} fewer in 100"}
+    claims["sides"] = claims["gain"] | {"finding": SAID | SIDES}
     record.write_result(
         "sample", title="A sample", command="python -m experiments sample", seeds=[1, 2, 3, 4, 5],
         threads=2, code={"commit": "0123456789abcdef", "of": "record", "files": {}}, config={},
-        measures={"dot/exact_match": record.measure(better, number("%"))},
+        measures={
+            "dot/right": record.measure(better, number("%")),
+            "none/right": record.measure(worse, number("%")),
+        },
         claims={name: claim | HISTORY for name, claim in claims.items()}, directory=tmp_path,
     )  # fmt: skip
     return tmp_path
@@ -107,9 +118,36 @@ def test_the_number_is_round_and_as_a_reader_pictures_it(
     box = measured(f"sample/{key}", directory=results)
     low, high = sorted(sign * end for end in box.claim.interval)
     likely = f"likely between {low:.0f} and {high:.0f}".replace("-", "−")
-    assert part(box, "m-value") == number
-    assert part(box, "m-likely") == likely
-    assert " ".join(repr(box).splitlines()[2].split()) == f"{number}, {likely}"
+    assert f" Measured: {number}, {likely}." in " ".join(box.asked.split())
+
+
+def test_a_box_names_the_machine_counts_trainings_and_says_what_is_near(results: Path) -> None:
+    time, most, tie = (
+        measured(f"sample/{key}", directory=results) for key in ("time", "most", "tie")
+    )
+    assert part(time, "m-head") == f"Measured on {time.study.processor}"
+    assert part(time, "m-finding") == "It is fast."
+    assert part(time, "m-claim").endswith("Verdict: no verdict")
+    said = " ".join(most.asked.split())
+    assert "Measured: 4 of 5 trainings, likely between 28 and 99 %." in said
+    assert part(tie, "m-near").startswith(
+        "What is compared is close to its ceiling of 100 %, where"
+    )
+    assert "m-near" not in most._repr_html_()
+
+
+def test_a_box_shows_both_sides_and_says_what_was_predicted(results: Path) -> None:
+    gain, loss, sides = (
+        measured(f"sample/{key}", directory=results) for key in ("gain", "loss", "sides")
+    )
+    assert gain.asked.startswith("We had predicted: “A < B & C.” Measured: 36")
+    assert gain.asked.endswith(" The prediction held.")
+    assert loss.asked.endswith(" The prediction failed.")
+    assert sides.asked.startswith("We had predicted a gap. Measured: 36 in 100 sentences, likely")
+    drawn = ElementTree.fromstring(sides._repr_html_())
+    labels = [words(one) for one in drawn.iter() if one.get("class") == "m-label"]
+    assert labels == ["dot", "none", "", ""]
+    assert part(sides, "m-unit") == "right, %"
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:

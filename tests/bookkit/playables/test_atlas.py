@@ -7,10 +7,7 @@ from typing import Any
 from bookkit.atlas.census import census
 from bookkit.atlas.rows import load_atlas
 from bookkit.atlas.words import describe
-from bookkit.playables.atlas import (
-    atlas_census,
-    atlas_table,
-)
+from bookkit.playables.atlas import atlas_census, atlas_table
 from bookkit.playables.playable import Playable
 from tests.bookkit.playables.node import ask
 

@@ -41,7 +41,6 @@ def test_the_numbers_are_those_of_the_package() -> None:
     [
         ({"first": 30}, ["lost", "lost"], 2),
         ({"first": 60}, ["whole", "lost"], 4),
-        ({"first": 0}, ["lost", "whole"], 4),
         ({"first": 40}, ["can be read", "can be read"], 0),
         ({"first": 60, "heads": 2}, ["whole", "whole"], 0),
         ({"first": 30, "second": 30, "heads": 2}, ["lost", "lost"], 2),

@@ -6,13 +6,7 @@ from typing import Any, Literal
 import pytest
 import torch
 
-from bookkit.playables.weights import (
-    load_translator,
-    quantize,
-    read_about,
-    restore,
-    save_translator,
-)
+from bookkit.playables import weights
 from companion.data.vocabulary import Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from companion.translation import Translator
@@ -35,16 +29,16 @@ def weights_of(translator: Translator) -> dict[str, torch.Tensor]:
 
 def test_rounding_is_at_least_as_good_as_with_the_largest_entry_for_a_scale() -> None:
     matrix = torch.randn(11, 211, generator=torch.Generator().manual_seed(3))
-    levels, scale = quantize(matrix)
+    levels, scale = weights.quantize(matrix)
     assert levels.dtype == torch.int8
     assert torch.equal(levels.abs().amax(-1), torch.full((11,), 127, dtype=torch.int8))
     plain = matrix.abs().amax(-1, keepdim=True) / 127
-    ours = (restore(levels, scale) - matrix).square().sum(-1)
+    ours = (weights.restore(levels, scale) - matrix).square().sum(-1)
     theirs = ((matrix / plain).round() * plain - matrix).square().sum(-1)
     assert (ours <= theirs).all()
     assert (ours < 0.9 * theirs).any()
     cut = matrix.abs() > 127 * scale[:, None]
-    error = (restore(levels, scale) - matrix).abs()
+    error = (weights.restore(levels, scale) - matrix).abs()
     assert (error[~cut] <= (0.5001 * scale[:, None]).expand_as(error)[~cut]).all()
 
 
@@ -54,10 +48,10 @@ def test_a_translator_is_read_as_it_was_written(
     attention: Literal["none", "additive"], bits: Literal[8, 16, 32], tmp_path: Path
 ) -> None:
     translator, path = made(attention), tmp_path / "translator.safetensors"
-    save_translator(translator, path, bits=bits, about={"seed": 5})
-    found = load_translator(path)
+    weights.save_translator(translator, path, bits=bits, about={"seed": 5})
+    found = weights.load_translator(path)
     assert (found.source_vocab, found.target_vocab) == (ENGLISH, SPANISH)
-    assert read_about(path)["seed"] == 5
+    assert weights.read_about(path)["seed"] == 5
     for name, weight in weights_of(translator).items():
         stored = weights_of(found)[name]
         assert stored.dtype == torch.float32

@@ -9,7 +9,6 @@ import pytest
 from bookkit.data.plane import plane_words
 from bookkit.exercises import silent
 from bookkit.figures import switchboard
-from bookkit.playables.switchboard import CHECKS, SWITCHES
 from tests.bookkit.playables.node import ask
 
 WORDS, PLANE = plane_words()
@@ -29,8 +28,8 @@ W["output"] = DICE.normal(size=(6, 3))
 def test_every_mistake_is_that_of_the_package(x: Any, w: Any, heads: int) -> None:
     right, weights = silent.layer_with("", x, w, heads)
     made = switchboard(WORDS, x, w, heads=heads, other=x[0], wanted=right)
-    states = [{"on": place} for place in range(-1, len(SWITCHES))]
-    for mistake, shown in zip(("", *SWITCHES), ask(made, *states), strict=True):
+    states = [{"on": place} for place in range(-1, len(silent.MISTAKES))]
+    for mistake, shown in zip(("", *silent.MISTAKES), ask(made, *states), strict=True):
         output, maps = silent.layer_with(mistake, x, w, heads)
         np.testing.assert_allclose(shown["maps"], maps, atol=1e-6)
         np.testing.assert_allclose(shown["sums"], maps.sum(-1), atol=1e-6)
@@ -41,8 +40,3 @@ def test_every_mistake_is_that_of_the_package(x: Any, w: Any, heads: int) -> Non
         found = {name: math.inf if size is None else size
                  for name, size in shown["differences"].items()}  # fmt: skip
         assert found == pytest.approx(wanted, abs=1e-6)
-
-
-def test_the_board_has_the_mistakes_and_the_checks_that_are_taught() -> None:
-    assert tuple(SWITCHES) == silent.MISTAKES
-    assert [check for check in silent.CHECKS if check != "gradient"] == list(CHECKS)

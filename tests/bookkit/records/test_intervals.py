@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -10,9 +11,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bookkit.records import Bounds
-from bookkit.records.intervals import _clopper_pearson, interval, item_error, p_value, prediction
+from bookkit.records.intervals import (
+    _clopper_pearson,
+    error_terms,
+    interval,
+    item_error,
+    p_value,
+    prediction,
+)
 from experiments.engine.answers import Answered
 from experiments.engine.answers import error as answers_error
+from experiments.engine.kinds import share
 from tests.tiers import often
 
 Shares = NDArray[np.float64]
@@ -58,6 +67,31 @@ def test_many_equal_runs_leave_the_error_of_the_items() -> None:
     expected = stats.binomtest(700, 1000).proportion_ci(0.95, method="exact")
     found = interval([70.0] * 2000, (0, 100), item_error(70, items=1000))
     assert found == pytest.approx((100 * expected.low, 100 * expected.high), abs=0.01)
+
+
+def test_trainings_that_end_well_or_badly_are_counted_as_by_clopper_and_pearson() -> None:
+    for good in (0, 1, 15, 20):
+        runs = [100.0] * good + [0.0] * (20 - good)
+        kind = share(1, own=True)
+        expected = stats.binomtest(good, 20).proportion_ci(0.95, method="exact")
+        span = (100 * expected.low, 100 * expected.high)
+        assert kind.spans(runs) == {"interval": pytest.approx(span), "prediction": (0, 100)}
+        whole = stats.binomtest(good, 20, 0.5).pvalue
+        assert p_value(runs, 50, *error_terms(kind, runs)) == pytest.approx(whole)
+
+
+@pytest.mark.parametrize(("answers", "more", "fewer"), [(1, 8, 4), (24, 12, 0), (24, 60, 2)])
+def test_models_that_mostly_agree_differ_by_what_they_disagree_on(
+    answers: int, more: int, fewer: int
+) -> None:
+    """Each of 20 seeds has 256 items of its own; in all of them so many answers are otherwise."""
+    dice, kind = np.random.default_rng(3), replace(share(256, own=True), bounds=(-100, 100))
+    asked = 256 * answers
+    counts = [dice.binomial(asked, n / asked / 20, (500, 20)) for n in (more, fewer)]
+    studies = (100 * (counts[0] - counts[1]) / asked).tolist()
+    spans = [interval(runs, *error_terms(kind, runs)) for runs in studies]
+    check(spans, 100 * (more - fewer) / asked / 20, (-100, 100))
+    assert np.median(np.diff(spans)) < 0.3  # that of a share which is 0 or 100 has 0.36
 
 
 @pytest.mark.parametrize(("bounds", "items"), [((None, None), 0.0), ((0, 100), 1.5), ((0, 100), 0)])

@@ -59,13 +59,20 @@ def test_a_record_becomes_a_study(record: dict[str, Any], tmp_path: Path) -> Non
     assert (claim.origin, claim.source, claim.planned) == ("paper", "luong2015", "before the runs")
 
 
-FINDING = {"holds": "It helps.", "fails": "It hurts.", "undecided": "We cannot tell.", "number": ""}
+FINDING: dict[str, Any] = {
+    "holds": "It helps.", "fails": "It hurts.", "undecided": "We cannot tell.", "number": "",
+}  # fmt: skip
 
 
 def test_a_claim_may_have_a_finding(record: dict[str, Any]) -> None:
     assert read_study(record, name="sample").claim("gain").finding is None
-    record["claims"]["gain"]["finding"] = FINDING
-    assert read_study(record, name="sample").claim("gain").finding == Finding(**FINDING)
+    compared = FINDING | {"sides": {"dot": "dot/exact_match"}, "predicted": "a gap"}
+    for finding in (FINDING, compared):
+        record["claims"]["gain"]["finding"] = finding
+        assert read_study(record, name="sample").claim("gain").finding == Finding(**finding)
+    compared["sides"] = {"dot": "dot/exact"}
+    with pytest.raises(ValueError, match=r"gain, sides: got \['dot/exact'\], wanted measures of"):
+        read_study(record, name="sample")
 
 
 def test_answers_by_item_are_one_a_seed(record: dict[str, Any]) -> None:

@@ -37,6 +37,7 @@ def test_verdict() -> None:
         shifted = (interval[0] + 50, interval[1] + 50)
         assert claim(shifted, "above", 50).verdict == above
         assert claim(shifted, "below", 50).verdict == below
+        assert dataclasses.replace(claim(interval, "above"), timed=True).verdict == "no verdict"
 
 
 def test_a_lesson_writes_as_few_decimals_as_change_nothing() -> None:

@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bookkit.records import Claim, load_result, recorded_studies
-from bookkit.records.register import PAGES, Entry, hypotheses, p_value, register, tally
+from bookkit.records import Claim, recorded_studies
+from bookkit.records.register import (
+    PAGES,
+    Entry,
+    changes,
+    families,
+    hypotheses,
+    p_value,
+    register,
+    tally,
+    withdrawn,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,7 +33,7 @@ def claim(*runs: float, threshold: float = 0.0, interval: tuple[float, float] = 
 
 
 def entry(one: Claim, key: str = "study/claim") -> Entry:
-    return Entry(key, load_result("bottleneck"), one, "history/bottleneck.ipynb")
+    return Entry(key, one, "history/bottleneck.ipynb")
 
 
 def test_every_claim_of_every_record_is_there_once() -> None:
@@ -42,6 +52,39 @@ def test_the_page_of_a_study_shows_its_results() -> None:
         cells = json.loads((ROOT / "book" / page).read_text(encoding="utf8"))["cells"]
         code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
         assert f'"{study}"' in code or f'"{study}/' in code, study
+
+
+def test_what_is_told_of_earlier_claims_leads_to_those_of_today() -> None:
+    today = {one.key: one.claim for one in register()}
+    for group in changes()["renamed"]:
+        assert group["why"]
+        assert not group["names"].keys() & today.keys()
+        assert set(group["names"].values()) <= today.keys()
+    for group in changes()["reworded"]:
+        assert group["why"]
+        assert not [name for name, said in group["said"].items() if today[name].claim == said]
+    for one, of in changes()["variants"].items():
+        assert today[one].side == today[of].side
+    for entry in withdrawn():
+        assert entry.withdrawn
+        assert entry.key not in today or today[entry.key].claim != entry.claim.claim
+
+
+def test_claims_that_ask_the_same_are_one_family() -> None:
+    entries = [*register(), *withdrawn()]
+    found = families(entries)
+    assert sorted(id(one) for family in found for one in family) == sorted(map(id, entries))
+    keys = [{one.key for one in family} for family in found]
+    for one, other in (
+        ("bottleneck/attention_gain", "buys/dot_gain"),  # the same runs
+        ("explanation/top_agrees", "explanation_seeds/top_agrees"),
+        ("from_scratch/late/in_use", "from_scratch/late-long/in_use"),
+        ("positions/none_suffices", "positions/patient_none_suffices"),
+    ):
+        assert {one, other} in keys
+    # What is measured is another thing, though the numbers agree or the name does.
+    assert {"from_scratch/swapped/in_use", "from_scratch/swapped-long/in_use"} in keys
+    assert keys.count({"translator_race/equal_time"}) == 2
 
 
 def test_hypotheses_are_counted_once_each() -> None:

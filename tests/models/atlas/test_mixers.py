@@ -7,13 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from companion.models.atlas import (
-    AttentionSpec,
-    LatentSpec,
-    LayerSpec,
-    ModelSpec,
-    RotarySpec,
-)
+from companion.models.atlas import AttentionSpec, LatentSpec, LayerSpec, ModelSpec, RotarySpec
 from companion.models.atlas.mixers.block_indexed import BlockIndexed, BlockIndexedSpec
 from companion.models.atlas.mixers.compressed import Compressed, CompressedSpec
 from companion.models.atlas.mixers.indexed import IndexerSpec

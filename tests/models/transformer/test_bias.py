@@ -18,16 +18,12 @@ from companion.models.transformer import (
     TransformerConfig,
 )
 from companion.positions import alibi_bias
+from tests.models.transformer.test_blocks import draw
 from tests.transformers import VARIANTS, config_of, randomised
 
 BIASED = ("bloom", "t5")
 B, N, E, H = 2, 7, 12, 6
 IDS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [9, 10, 11, 4, 4, 12, 13]])
-
-
-def draw(*shape: int) -> Tensor:
-    generator = torch.Generator().manual_seed(sum(shape))
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
 
 def test_caches_of_unequal_lengths_are_one_pass_at_every_split() -> None:

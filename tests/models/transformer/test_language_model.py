@@ -74,6 +74,7 @@ def test_learned_positions_limit_what_is_written() -> None:
         model.start(IDS, max_len=18)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("variant", ["llama", "bloom", "t5"])
 def test_torch_compiles_it_in_one_piece(variant: str) -> None:

@@ -39,12 +39,8 @@ def _afmoe(options: Options) -> ModelSpec:
 
 
 def _laguna(options: Options) -> ModelSpec:
-    gates = {
-        "True": "head",
-        "per-head": "head",
-        "False": "feature",
-        "per-element": "feature",
-    }
+    heads, features = ("True", "per-head"), ("False", "per-element")
+    gates = dict.fromkeys(heads, "head") | dict.fromkeys(features, "feature")
     gate = options.one_of("gating", gates)
     softcap = options["moe_router_logit_softcapping"]
     mixers = [
