@@ -52,9 +52,10 @@ test: check book ## Check, render, run the quick tests and re-run every page (ab
 	$(THREADS) $(PYTEST) -m "not slow"
 	$(THREADS) $(NBVAL) -n 2
 
-test-all: check book ## The same with every test, slow and exhaustive ones included (about 45 minutes)
+test-all: check book $(VENV)/.mutants ## The same with every test, slow and exhaustive ones included, and some breaks (about 45 minutes)
 	$(THREADS) $(PYTEST)
 	$(THREADS) $(NBVAL) -n 2
+	$(THREADS) $(PY) -m tests.mutation --every 60
 
 mutants: $(VENV)/.mutants ## Break the core in a fixed sample of ways, and count how many breaks the tests notice (minutes)
 	$(THREADS) $(PY) -m tests.mutation

@@ -94,14 +94,15 @@ def links_inside(
 ) -> list[tuple[int, int]]:
     """Return links in order, each of them a place in a matrix.
 
-    >>> links_inside({(0, 1), (0, 0)}, "links", (1, 2), "query, key")
-    [(0, 0), (0, 1)]
+    >>> links_inside(enumerate([1]), "links", (1, 2), "query, key")
+    [(0, 1)]
     """
-    for row, column in links:
+    ordered = sorted(links)
+    for row, column in ordered:
         if not (0 <= row < shape[0] and 0 <= column < shape[1]):
             wanted = f"({axes}) inside ({shape[0]}, {shape[1]})"
             raise ValueError(f"{name}: got link {(row, column)}, wanted {wanted}")
-    return sorted(links)
+    return ordered
 
 
 def as_intervals(value: Any, name: str, length: int) -> Numbers:

@@ -2,6 +2,10 @@
 
 A function here bears the name of the definition that it computes and takes its arguments; it
 returns the result, or NotImplemented where it does not take the call.
+
+Keys that are not finite are the exception. Torch adds a mask to the scores, so that a NaN or an
+infinity in a masked key gives NaN here, where the definition leaves the key out: `definitions()`
+computes such a call. In a masked value both give NaN, as 0 times NaN is.
 """
 
 from __future__ import annotations

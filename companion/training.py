@@ -56,7 +56,7 @@ class TrainingConfig:
     weight_decay: float = 0.0
     seed: int = 0
 
-    @contract()
+    @contract(step=">= 0")
     def rate(self, step: int) -> float:
         """Return the learning rate of update `step`, counted from 0.
 
@@ -102,7 +102,8 @@ def train(
     Raises:
         ValueError: the checkpoint was written for another configuration or model, or is no such
             file, or its folder is not there.
-        FloatingPointError: a loss is not finite; the message names the step.
+        FloatingPointError: a loss or a gradient is not finite; the message names the step,
+            whose update has not been made.
     """
     path = None if checkpoint is None else _file(checkpoint)
     optimizer = torch.optim.AdamW(
@@ -145,11 +146,13 @@ def _update(
     optimizer.zero_grad(set_to_none=True)
     loss = loss_fn(model, batch)
     loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    if config.clip_norm is not None:
-        nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
+    norm = nn.utils.clip_grad_norm_(
+        model.parameters(), config.clip_norm or math.inf
+    )
     value = loss.item()
-    if not math.isfinite(value):
-        raise FloatingPointError(f"the loss of step {step} is {value}")
+    for name, size in (("loss", value), ("gradient", norm.item())):
+        if not math.isfinite(size):
+            raise FloatingPointError(f"the {name} of step {step} is {size}")
     optimizer.step()
     return value
 

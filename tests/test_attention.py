@@ -380,28 +380,6 @@ def test_torchs_function_agrees(torch: ModuleType, form: str, is_causal: bool) -
     torch.testing.assert_close(gradients(torch, output, arrays), gradients(torch, expected, arrays))
 
 
-def test_torchs_module_agrees_with_its_mask_turned_round(torch: ModuleType) -> None:
-    """`nn.MultiheadAttention` says True = may not: `~mask` is the one conversion."""
-    torch.manual_seed(0)
-    e, heads = 12, 3
-    module = torch.nn.MultiheadAttention(e, heads, batch_first=True, dtype=torch.float64)
-    x, memory = torch.asarray(draw(B, Q, e)), torch.asarray(draw(B, K, e))
-    mask = torch.asarray(keep(Q, K)) | (torch.arange(Q) == Q - 1)[:, None]
-    expected, expected_weights = module(
-        x, memory, memory, attn_mask=~mask, average_attn_weights=False
-    )
-
-    def split(x: Any, part: int) -> Any:
-        rows = slice(part * e, (part + 1) * e)
-        projected = x @ module.in_proj_weight[rows].T + module.in_proj_bias[rows]
-        return projected.unflatten(-1, (heads, e // heads)).transpose(1, 2)
-
-    output, weights = with_weights(split(x, 0), split(memory, 1), split(memory, 2), mask)
-    torch.testing.assert_close(weights, expected_weights)
-    joined = output.transpose(1, 2).flatten(2)
-    torch.testing.assert_close(joined @ module.out_proj.weight.T, expected - module.out_proj.bias)
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("mask_dtype", ["bool", "float32", "same"])
 def test_low_precision_is_at_most_twice_as_wrong_as_plain(

@@ -87,8 +87,12 @@ def test_a_fork_shares_full_blocks_and_goes_its_own_way() -> None:
 def test_a_pool_can_run_out() -> None:
     cache = paged(2, blocks=2)
     cache.update(*draw(4))
-    with pytest.raises(ValueError, match="got 0 free blocks of 2, wanted at least 1"):
-        cache.update(*draw(1))
+    other = paged(2, blocks=2)
+    for full, tokens, wanted in ((cache, 1, 1), (other, 5, 3)):
+        before = full.length, full.pool.free
+        with pytest.raises(ValueError, match=f"got {before[1]} free blocks, wanted {wanted} for"):
+            full.update(*draw(tokens))
+        assert (full.length, full.pool.free) == before
 
 
 def test_eight_bits_are_off_by_half_a_step_at_most() -> None:
@@ -98,6 +102,16 @@ def test_eight_bits_are_off_by_half_a_step_at_most() -> None:
             step = theirs.abs().amax(-1, keepdim=True) / 127
             assert ((mine - theirs).abs() <= step / 2 + 1e-6).all()
             assert (mine != theirs).float().mean() > 0.5
+
+
+def test_eight_bits_keep_the_digits_of_small_half_precision_and_refuse_what_they_cannot() -> None:
+    cache = EightBitCache(1, 1, 4, 2, dtype=torch.float16)
+    small = torch.tensor([[[[1e-4, -5e-5]]]], dtype=torch.float16)
+    for stored in cache.update(small, small):
+        torch.testing.assert_close(stored, small, rtol=0.0, atol=5e-7)
+    with pytest.raises(ValueError, match="got inf or nan"):
+        cache.update(small, small / 0)
+    assert cache.length == 1
 
 
 def test_eight_bits_take_a_byte_a_number_and_a_scale_a_vector() -> None:

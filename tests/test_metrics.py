@@ -29,7 +29,7 @@ PAIR = Pair(
     sure=frozenset({(0, 2), (1, 3), (2, 4)}),
     possible=frozenset({(0, 1)}),
     classes=("verb", "determiner", "noun"),
-)
+)  # fmt: skip
 
 
 def test_alignment_error_by_hand() -> None:

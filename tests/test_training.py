@@ -199,6 +199,16 @@ def test_a_loss_that_is_not_finite_names_its_step() -> None:
     with pytest.raises(FloatingPointError, match="step 5 is inf"):
         train(make_model(), Numbers(), broken, CONFIG)
 
+    def steep(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        return squared_error(model, batch) + sum(
+            (0 * weight).sum().sqrt() for weight in model.parameters()
+        )
+
+    model = make_model()
+    with pytest.raises(FloatingPointError, match="the gradient of step 0 is nan"):
+        train(model, Numbers(), steep, CONFIG)
+    assert all(weight.isfinite().all() for weight in model.parameters())
+
 
 def test_impossible_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="weight_decay: got nan"):

@@ -98,7 +98,7 @@ def package_files() -> set[str]:
     return {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "companion").rglob("*")
-        if path.is_file() and path.suffix in (".py", ".typed")
+        if path.suffix in (".py", ".typed", ".json", ".toml") and path.name != "ruff.toml"
     }
 
 

@@ -27,17 +27,12 @@ IDS, LENGTHS = np.array([[3, 4, 5], [6, 7, 0]]), np.array([3, 2])
 
 
 class Right(NamedTuple):
-    """A right call.
+    """A right call."""
 
-    Attributes:
-        make: returns what is called, new for every call: some methods write into their object.
-        arguments: all of them, by name.
-        runs: whether the call can be made; one that reads a file cannot.
-    """
-
+    # Returns what is called, new for every call: some methods write into their object
     make: Callable[[], Any]
-    arguments: dict[str, Any]
-    runs: bool = True
+    arguments: dict[str, Any]  # all of them, by name
+    runs: bool = True  # whether the call can be made; one that reads a file cannot
 
 
 def function(name: str) -> Callable[[], Any]:

@@ -133,16 +133,10 @@ def steps(size: Size, rounds: int) -> Iterator[Result]:
     for name, values in seconds.items():
         yield Reading.of(setting, name, values)
     first, last, recomputing = seconds.values()
-    yield row_of(
-        speed(last, recomputing), setting=setting, ours=names[1], peer=names[2], goal=RECOMPUTING
-    )
-    yield row_of(
-        spread(list(map(truediv, last, first))),
-        setting=f"{setting}: time of it",
-        ours=names[1],
-        peer=names[0],
-        goal=GROWTH,
-    )
+    gained, goal = speed(last, recomputing), RECOMPUTING
+    yield row_of(gained, setting=setting, ours=names[1], peer=names[2], goal=goal)
+    grown, told = spread(list(map(truediv, last, first))), f"{setting}: time of it"
+    yield row_of(grown, setting=told, ours=names[1], peer=names[0], goal=GROWTH)
 
 
 @torch.no_grad()

@@ -63,9 +63,8 @@ def by_length(n: int, rounds: int) -> Iterator[Result]:
         try:
             output = call()
         except torch.OutOfMemoryError:
-            yield Row(
-                setting=setting, ours="ours", peer=name, note="the card's memory is too small"
-            )
+            note = "the card's memory is too small"
+            yield Row(setting=setting, ours="ours", peer=name, note=note)
             del calls[name]
             continue
         peaks[name] = (torch.cuda.max_memory_allocated() - before) / MIB
@@ -87,10 +86,8 @@ def decoding(n: int, rounds: int) -> Iterator[Result]:
     """Attend from one token to a cache, and say how fast the cache is read."""
     block, matrix = _draw(GIB // 2), _draw(SQUARE, SQUARE)
     copied = torch.empty_like(block)
-    limits = interleaved(
-        {"copy": partial(copied.copy_, block), "product": partial(torch.matmul, matrix, matrix)},
-        rounds,
-    )
+    product = partial(torch.matmul, matrix, matrix)
+    limits = interleaved({"copy": partial(copied.copy_, block), "product": product}, rounds)
     rates = {"copy": 4 * block.numel(), "product": 2 * SQUARE**3}
     for name, what in (("copy", "read and write, TB"), ("product", "bfloat16, TFLOP")):
         rate = spread([rates[name] / 1e12 / one for one in limits[name]])

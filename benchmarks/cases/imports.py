@@ -14,12 +14,11 @@ from benchmarks.timing import Protocol, spread
 GOAL, TORCH_GOAL = Goal(30.0, side="at most"), Goal(0.0, side="at most")
 NUMPY = "import numpy as np; x = np.ones((5, 3))"
 PACKAGE = f"{NUMPY}; import companion"
+FIRST_CALL = "companion, first call"
 SCRIPTS = {
     "numpy": NUMPY,
     "companion": PACKAGE,
-    "companion, first call": (
-        f"{PACKAGE}; companion.scaled_dot_product_attention(x, x, x, is_causal=True)"
-    ),
+    FIRST_CALL: f"{PACKAGE}; companion.scaled_dot_product_attention(x, x, x, is_causal=True)",
     "torch": f"{NUMPY}; import torch",
 }
 SUFFIX = "; import sys, time; print(time.process_time(), 'torch' in sys.modules)"
@@ -41,20 +40,10 @@ def run(quick: bool, protocol: Protocol) -> Iterator[Result]:
         yield Reading.of("import", name, values)
     for name in list(scripts)[1:]:
         more = [1000 * extra for extra in map(sub, seconds[name], seconds["numpy"])]
-        yield row_of(
-            spread(more),
-            setting="import, on top of NumPy",
-            ours=name,
-            unit="ms",
-            goal=GOAL if name == "companion" else None,
-        )
-    yield Row(
-        setting="torch loaded by the first call on NumPy arrays",
-        ours="companion",
-        unit="times",
-        value=float("companion, first call" in loaded),
-        goal=TORCH_GOAL,
-    )
+        setting, goal = "import, on top of NumPy", GOAL if name == "companion" else None
+        yield row_of(spread(more), setting=setting, ours=name, unit="ms", goal=goal)
+    setting, times = "torch loaded by the first call on NumPy arrays", float(FIRST_CALL in loaded)
+    yield Row(setting=setting, ours="companion", unit="times", value=times, goal=TORCH_GOAL)
 
 
 CASES = {"imports": Case("Import", {"unit": "ms of CPU time of a whole fresh process"}, run)}

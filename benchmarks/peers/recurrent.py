@@ -77,16 +77,10 @@ class PlainTranslator(nn.Module):
 
     def _encoded(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the memory (b, k, h) and the decoder's first state (1, b, h)."""
-        packed = pack_padded_sequence(
-            self.source_embedding(batch.source),
-            batch.source_lengths,
-            batch_first=True,
-            enforce_sorted=False,
-        )
+        words, lengths = self.source_embedding(batch.source), batch.source_lengths
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
         outputs, last = self.encoder(packed)
-        memory, _ = pad_packed_sequence(
-            outputs, batch_first=True, total_length=batch.source.shape[1]
-        )
+        memory, _ = pad_packed_sequence(outputs, batch_first=True, total_length=words.shape[1])
         return memory, torch.tanh(self.bridge[0](torch.cat((last[0], last[1]), -1)))[None]
 
     def _attention(self, memory: Tensor, lengths: Tensor) -> Callable[[Tensor], Tensor]:

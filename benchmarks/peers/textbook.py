@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+Floats = NDArray[np.float32]
 ROWS = 512
 """Rows of the truth that are computed together."""
 
@@ -25,18 +26,14 @@ def textbook(
 
 
 def numpy_textbook(
-    query: NDArray[np.float32],
-    key: NDArray[np.float32],
-    value: NDArray[np.float32],
-    *,
-    forbidden: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float32]:
+    query: Floats, key: Floats, value: Floats, *, forbidden: NDArray[np.bool_] | None = None
+) -> Floats:
     """Return the same of NumPy arrays."""
     scores = query @ key.mT / np.float32(math.sqrt(query.shape[-1]))
     if forbidden is not None:
         np.copyto(scores, -np.inf, where=forbidden)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    weights: NDArray[np.float32] = powers / powers.sum(-1, keepdims=True)
+    weights: Floats = powers / powers.sum(-1, keepdims=True)
     return weights @ value
 
 

@@ -36,16 +36,9 @@ class TorchsTransformer(nn.Module):
         words = ours.source_embedding.words, ours.target_embedding.words
         self.source_embedding, self.target_embedding = map(_trainable, words)
         self.dropout = nn.Dropout(config.dropout_p)
-        self.stacks = nn.Transformer(
-            config.embed_dim,
-            config.num_heads,
-            config.depth_of_encoder,
-            config.num_layers,
-            config.hidden_width,
-            config.dropout_p,
-            batch_first=True,
-            norm_first=True,
-        )
+        depths = config.depth_of_encoder, config.num_layers
+        sizes = config.embed_dim, config.num_heads, *depths, config.hidden_width
+        self.stacks = nn.Transformer(*sizes, config.dropout_p, batch_first=True, norm_first=True)
         self.stacks.load_state_dict(_weights(ours))
 
     def loss(self, batch: Batch) -> Tensor:

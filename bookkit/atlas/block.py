@@ -108,7 +108,7 @@ def _heads(drawing: Drawing, mixer: Any, y: float) -> float:
         return _say(drawing, f"{each} keys and values", y)
     if queries is None:
         queries = getattr(mixer, "num_value_heads", None)
-    growing = [part for part in mixer.keeps() if part.tokens is not None]
+    growing = [part for part in mixer.keeps() if part.tokens == 1 and part.beyond is None]
     if queries is None:
         return y
     drawing.bars("query", _PANEL, y, _INSIDE, 18, queries)

@@ -56,7 +56,7 @@ def kind_of(layer: LayerSpec) -> LayerKind:
 
     >>> from companion.models.atlas import AttentionSpec, LayerSpec
     >>> kind_of(LayerSpec(AttentionSpec(4, 2, 8, window=7), None)).many
-    'windows of 7 without positions'
+    'windows of 7 NoPE'
     """
     if layer.mixer is None:
         return LayerKind("none", "without attention", "without attention")
@@ -81,7 +81,7 @@ def _with(kind: LayerKind, words: str) -> LayerKind:
 
 def _own_kind(mixer: Any) -> LayerKind:
     name = type(mixer).__name__
-    still = "" if has_positions(mixer) else " without positions"
+    still = "" if has_positions(mixer) else " NoPE"
     if isinstance(mixer, AttentionSpec):
         if mixer.window is not None:
             return _plural("window", "window", f" of {mixer.window:,}{still}")
@@ -90,12 +90,12 @@ def _own_kind(mixer: Any) -> LayerKind:
         pairs = "" if type(mixer) is AttentionSpec else f" {spoken(mixer)}"
         return LayerKind("full", f"full{pairs}{still}", f"full{pairs}{still}")
     if chosen := top_k(mixer):
-        latent = "latent, " if "Latent" in name else ""
+        latent = "MLA, " if "Latent" in name else ""
         return LayerKind("indexed", *[f"{latent}best {chosen:,} by an index"] * 2)
     if isinstance(mixer, CompressedSpec):
         return _compressed(mixer)
     if "Latent" in name:
-        return LayerKind("latent", f"latent{still}", f"latent{still}")
+        return LayerKind("latent", f"MLA{still}", f"MLA{still}")
     if name in _STATES:
         return LayerKind("state", _STATES[name], _STATES[name])
     words = spoken(mixer)
@@ -121,7 +121,7 @@ def _plural(reach: Reach, noun: str, rest: str) -> LayerKind:
 
 def has_positions(mixer: Any) -> bool:
     """Tell whether a mixer says where tokens stand, which all that do so do by rotation."""
-    return getattr(mixer, "rotary", None) is not None
+    return any(name == "rotary" and value is not None for name, value in parts_of(mixer))
 
 
 def spoken(mixer: Any) -> str:

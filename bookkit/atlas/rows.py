@@ -9,6 +9,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
+from bookkit.atlas.published import Published, published
 from bookkit.records.reading import RECORD
 from companion.models.atlas.plain import from_fields
 from companion.models.atlas.specs import ModelSpec
@@ -47,16 +48,16 @@ class AtlasRow:
 
     model_type: str  # as config.json calls it
     name: str  # what the library calls it
-    # A published model of this architecture, the library's example; its configuration may say other
-    # numbers than the defaults, which are those of the specification here
-    checkpoint: str
-    year: int  # the year of the copyright in its source files
+    checkpoint: str  # a published model of this architecture, the library's example
+    published: Published  # when it was published, and the model whose sizes are shown
     path: str  # of its modeling file, within the library
     sha256: str  # of this file
-    spec: ModelSpec  # made of the class's default configuration
+    # Made of the configuration of the published model, or else of the class's default one
+    spec: ModelSpec
     # Whether it is made of the toy's, because the defaults of the class make no model
     toy_size: bool
     toy: Mapping[str, Any]  # fields of the configuration at toy size, at which it was checked
+    checked: str  # in which order kinds of layers come at toy size
     parity: Parity  # what the check gave
 
 
@@ -66,7 +67,6 @@ class Missing:
 
     model_type: str  # as config.json calls it
     name: str  # what the library calls it
-    year: int | None  # the year of the copyright in its source files; None where none says it
     reason: str  # why it is missing; empty where nobody has looked
 
 
@@ -132,7 +132,7 @@ def read_atlas(record: Mapping[str, Any]) -> Atlas:
         ]
     absent = [Missing(model_type, **one) for model_type, one in record["missing"].items()]
     # Rows of one year stand as the library's names do, without regard to capitals.
-    rows.sort(key=lambda row: (row.year, row.name.lower(), row.model_type))
+    rows.sort(key=lambda row: (row.published.year, row.name.lower(), row.model_type))
     absent.sort(key=lambda one: (one.name.lower(), one.model_type))
     kept = {
         part.name: record[part.name]
@@ -148,4 +148,10 @@ def _row(model_type: str, entry: Mapping[str, Any]) -> AtlasRow:
     more = {key: value for key, value in gave.items() if key not in known}
     parity = Parity(**{key: gave[key] for key in known}, more=MappingProxyType(more))
     rest = {key: value for key, value in entry.items() if key not in ("spec", "outcome")}
-    return AtlasRow(model_type, spec=from_fields(entry["spec"]), parity=parity, **rest)
+    return AtlasRow(
+        model_type,
+        spec=from_fields(entry["spec"]),
+        published=published()[model_type],
+        parity=parity,
+        **rest,
+    )

@@ -52,6 +52,6 @@ def numbers_of(spec: ModelSpec) -> dict[str, Any]:
     reaches = [kind_of(layer).reach for layer in spec.layers]
     names = {"windows": "window", "states": "state", "latents": "latent", "indexed": "indexed"}
     counts = {name: reaches.count(reach) for name, reach in names.items()}  # type: ignore[arg-type]
-    still = sum("without positions" in kind_of(layer).one for layer in spec.layers)
+    still = sum("NoPE" in kind_of(layer).one for layer in spec.layers)
     shared = sum(layer.shares is not None for layer in spec.layers)
     return found | counts | {"full": reaches.count("full"), "still": still, "shared": shared}

@@ -1,7 +1,7 @@
 """A specification in words: what the columns of the atlas say, and what tells a mixer apart."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,34 +19,12 @@ LENGTH = 32_768
 ITEMSIZE = 2
 """Bytes of a number in bfloat16."""
 
-MARKS: Mapping[str, str] = {
-    "window": "A layer reads only the last tokens, or its own chunk of the text, so what it keeps"
-    " stops growing once the window is full.",
-    "latent": "A layer keeps one short vector a token, from which it computes the keys and values"
-    " of all heads; this grows in proportion to the text, but less than they would.",
-    "index": "A small scorer picks the keys that a query reads, which saves reading but not memory:"
-    " all keys stay stored, and those of the scorer, too.",
-    "pooled": "Besides a window of the last tokens, a layer keeps one key for each block of tokens,"
-    " so what it keeps grows slowly with the text.",
-    "state": "A recurrent layer folds all that it has read into a state of a fixed size, which"
-    " never grows.",
-    "convolution": "A layer blends only the last few tokens, with learned weights, and keeps no"
-    " more than those.",
-    "sink": "A learned score that belongs to no token lets a head give the text less than all of"
-    " its weight.",
-    "difference": "Heads come in pairs, and what the second attends to is subtracted from what the"
-    " first attends to.",
-    "gate": "What the heads of attention gather is multiplied by numbers that are computed from the"
-    " token, so that it can be held back.",
-    "query-key norm": "Queries and keys are brought to a common size before they meet, so that no"
-    " score becomes very large.",
-    "no positions": "Some layers of attention, or all, are not told where tokens stand.",
-    "shared": "Some layers read the keys and values of an earlier layer and keep none of their"
-    " own.",
-    "token's own": "Each layer also reads a vector of its own that is looked up for the token"
-    " alone, as an embedding is.",
-}
-"""What an architecture can have beside plain attention, and what each word means.
+MARKS = (
+    "sliding window", "MLA", "indexer", "compressed", "state", "short convolution", "sinks",
+    "differential", "gated attention", "QK-norm", "NoPE", "shared keys and values",
+    "per-layer embeddings",
+)  # fmt: skip
+"""What an architecture can have beside plain attention, by the names that people use.
 
 Recurrent layers and short convolutions have gates and norms as a matter of course, so those words
 are said of attention alone.
@@ -77,7 +55,7 @@ def describe(spec: ModelSpec) -> Facts:
     >>> layer = LayerSpec(AttentionSpec(8, 2, 16, rotary=RotarySpec(8)), None)
     >>> facts = describe(ModelSpec(11, 16, (layer,) * 4))
     >>> facts.pattern, facts.heads, facts.positions, facts.token
-    ('4 full', '8 : 2 of 16', 'rotary on 8 of 16', 256)
+    ('4 full', 'GQA 8 : 2 of 16', 'RoPE on 8 of 16', 256)
     """
     parts = [part for layer in spec.layers for part in layer.keeps()]
     growing = [one for one in parts if one.tokens and one.limit is None and one.beyond is None]
@@ -108,9 +86,9 @@ def marks(spec: ModelSpec) -> set[str]:
 
 def _marks_of(layer: LayerSpec) -> Iterator[str]:
     if layer.shares is not None:
-        yield "shared"
+        yield "shared keys and values"
     if layer.token_input is not None:
-        yield "token's own"
+        yield "per-layer embeddings"
     for mixer in mixers_of(layer):
         yield from _marks_of_mixer(mixer, kind_of(replace(layer, mixer=mixer, beside=None)).reach)
 
@@ -118,30 +96,30 @@ def _marks_of(layer: LayerSpec) -> Iterator[str]:
 def _marks_of_mixer(mixer: Any, reach: Reach) -> Iterator[str]:
     name = type(mixer).__name__
     found = {
-        "window": reach == "window",
+        "sliding window": reach == "window",
         "state": reach == "state",
-        "convolution": reach == "short",
-        "latent": "Latent" in name,
-        "difference": "Differential" in name,
-        "index": any(part.what == INDEXER_KEYS for part in mixer.keeps()),
-        "pooled": isinstance(mixer, CompressedSpec) and mixer.size is not None,
-        "no positions": reach not in ("state", "short") and not has_positions(mixer),
+        "short convolution": reach == "short",
+        "MLA": "Latent" in name,
+        "differential": "Differential" in name,
+        "indexer": any(part.what == INDEXER_KEYS for part in mixer.keeps()),
+        "compressed": isinstance(mixer, CompressedSpec) and mixer.size is not None,
+        "NoPE": reach not in ("state", "short") and not has_positions(mixer),
     }
     yield from (mark for mark, there in found.items() if there)
     given = {part for part, value in parts_of(mixer) if value not in (None, False)}
     if "sinks" in given or isinstance(mixer, CompressedSpec):
-        yield "sink"
+        yield "sinks"
     if "gate" in given and reach not in ("state", "short"):
-        yield "gate"
+        yield "gated attention"
     if "qk_norm" in given:
-        yield "query-key norm"
+        yield "QK-norm"
 
 
 def heads(mixer: Any) -> str:
     """Say how many heads a mixer has, and how wide they are.
 
     >>> heads(AttentionSpec(64, 8, 128, value_dim=64))
-    '64 : 8 of 128, values of 64'
+    'GQA 64 : 8 of 128, values of 64'
     """
     query = _first(mixer, "num_heads", "num_key_heads")
     shared = _first(mixer, "num_kv_heads", "num_value_heads")
@@ -151,8 +129,10 @@ def heads(mixer: Any) -> str:
         return ""
     if type(mixer).__name__ == "LatentSpec":
         part = f" + {mixer.rotary_dim}" if mixer.rotary_dim else ""
-        return f"{query} of {width}{part}, values of {value}"
+        return f"MLA {query} of {width}{part}, values of {value}"
     said = f"{query}" if shared in (None, query) else f"{query} : {shared}"
+    if hasattr(mixer, "num_kv_heads"):
+        said = f"{'MHA' if shared == query else 'MQA' if shared == 1 else 'GQA'} {said}"
     if width is None:
         return f"{said} heads"
     return f"{said} of {width}" + (f", values of {value}" if value not in (None, width) else "")
@@ -167,23 +147,23 @@ def position_words(mixer: Any) -> str:
     """Say how a mixer knows where tokens stand; empty where the question does not arise.
 
     >>> position_words(AttentionSpec(8, 2, 16))
-    'none'
+    'NoPE'
     """
     rotary = getattr(mixer, "rotary", None)
     if rotary is not None:
         width = _first(mixer, "head_dim")
         if hasattr(mixer, "rotary_dim"):
-            part = f"rotary on a shared part of {rotary.width}"
+            part = f"RoPE on a shared part of {rotary.width}"
         elif width in (None, rotary.width):
-            part = "rotary"
+            part = "RoPE"
         else:
-            part = f"rotary on {rotary.width} of {width}"
+            part = f"RoPE on {rotary.width} of {width}"
         if rotary.scaling is None:
             return part
         ways = {"Yarn": " by YaRN", "Llama3": " as in Llama 3"}
         return f"{part}, stretched{ways.get(type(rotary.scaling).__name__, '')}"
     kind = type(mixer).__name__
-    return "none" if kind == "AttentionSpec" or "Latent" in kind else ""
+    return "NoPE" if kind == "AttentionSpec" or "Latent" in kind else ""
 
 
 def details(mixer: Any) -> Iterator[str]:
@@ -217,7 +197,7 @@ def _common_details(mixer: Any) -> Iterator[str]:
         over = " of all heads together" if found.get("qk_norm_over") == "all" else ""
         after = ", after the rotation" if found.get("qk_norm_after_rotary") else ""
         gain = ", without weights" if found["qk_norm"].gain == "none" else ""
-        yield f"norm on queries and keys{over}{after}{gain}"
+        yield f"QK-norm{over}{after}{gain}"
     if "value_norm" in found:
         yield "norm on values"
     if "sinks" in found:
@@ -267,7 +247,9 @@ def feed_forward_words(part: Any) -> str:
     if isinstance(part, ExpertsSpec):
         shared = "" if part.shared_dim is None else " and a shared one"
         return f"{part.experts_per_token} of {part.num_experts} experts{shared}"
-    return f"dense, {part.hidden_dim:,} wide" + ("" if part.gated else ", without a gate")
+    names = {"silu": "SwiGLU", "gelu": "GeGLU", "gelu_tanh": "GeGLU"}
+    name = names.get(part.activation, "gated") if part.gated else "without a gate"
+    return f"{name}, {part.hidden_dim:,} wide"
 
 
 def _norm_words(layer: LayerSpec) -> str:

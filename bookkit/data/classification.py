@@ -33,10 +33,6 @@ class _Task:
     def draw(self, count: int, generator: Generator) -> Examples:
         """Draw sentences.
 
-        Args:
-            count: how many.
-            generator: where the random numbers come from.
-
         >>> MarkerTask().draw(4, Generator().manual_seed(1)).gold.sum(-1)
         tensor([1, 1, 1, 1])
         >>> bool((MajorityTask().draw(4, Generator().manual_seed(1)).gold.sum(-1) >= 2).all())

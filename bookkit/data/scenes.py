@@ -24,13 +24,9 @@ SIZE = 32
 """Height and width of a picture, in pixels."""
 
 COLOURS = {
-    "red": (214, 39, 40),
-    "green": (48, 150, 60),
-    "blue": (36, 84, 200),
-    "yellow": (238, 212, 50),
-    "orange": (244, 140, 24),
-    "purple": (136, 62, 176),
-}
+    "red": (214, 39, 40), "green": (48, 150, 60), "blue": (36, 84, 200), "yellow": (238, 212, 50),
+    "orange": (244, 140, 24), "purple": (136, 62, 176),
+}  # fmt: skip
 SHAPES = ("circle", "square", "triangle", "cross")
 _NOT_SEEN = ("square", "triangle", "cross", "circle", "square", "triangle")
 HELD_OUT = frozenset(zip(COLOURS, _NOT_SEEN, strict=True))

@@ -222,11 +222,7 @@ class WordDice(Dice):
 
 @contract(count=">= 1")
 def stories(count: int, *, seed: int) -> list[tuple[str, ...]]:
-    """Tell stories, each as its words, without the end.
-
-    Args:
-        count: how many.
-        seed: decides them, the same on every machine.
+    """Tell stories, each as its words, without the end; a seed tells the same on every machine.
 
     >>> " ".join(stories(1, seed=3)[0])
     'a good man sings in the house . he sees an old garden . his brother finds the old garden . \

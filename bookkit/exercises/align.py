@@ -29,15 +29,15 @@ check_without_tanh = Function(
     cases=[[DICE.normal(size=shape) for shape in ((Q, D), (K, E), (D, A), (E, A), (A,))]],
     mistakes={
         "the tanh is still there": additive_score,
-        "the queries are missing: add what comes of both":
+        "the queries are missing: a score is a sum of both":
             lambda q, k, w, u, v: np.tile(k @ u @ v, (len(q), 1)),
-        "the keys are missing: add what comes of both":
+        "the keys are missing: a score is a sum of both":
             lambda q, k, w, u, v: np.tile((q @ w @ v)[:, None], len(k)),
-        "the vector is missing: it makes one number of the a of a pair":
+        "the vector is missing: it turns the a answers of a pair into one number":
             lambda q, k, w, u, v: (q @ w)[:, None] + k @ u,
-        "rows are queries and columns are keys: turn it round":
+        "rows are queries and columns are keys: transpose it":
             lambda *given: _without_tanh(*given).T,
-        "add what comes of query and key, do not multiply it":
+        "add what you get from query and key, do not multiply":
             lambda q, k, w, u, v: q @ w @ (k @ u).T,
     }, why="Do the axes meet?", axes="(q, k)",
 )  # fmt: skip
@@ -56,7 +56,7 @@ check_additive = Several(
         "the tanh is missing": (QUERY + MEMORY) @ VECTOR,
         "the second number counts negatively: the vector is (1, -1)":
             np.tanh(QUERY + MEMORY).sum(-1),
-        "that is the dot product of the page before: add query and memory": MEMORY @ QUERY,
+        "that is the dot product of the lesson before: add query and memory": MEMORY @ QUERY,
     }, axes="(3,)", atol=0.011),
     weights=Value("(3,) how much of each word.", right=POWERS / POWERS.sum(), mistakes={
         "those are the exponentials: divide each by their sum": POWERS,
@@ -167,7 +167,7 @@ def _rows(rows: int) -> str:
 
 def _off(got: float, links: list[Links], pairs: list[Pair]) -> str:
     right = _best(links, pairs)
-    lie = f"links that lie {_rows(-right)}"
+    lie = f"links that are {_rows(-right)}"
     if got == -right:
         return f"the sign: {lie} have to be moved {_rows(right)}, so the answer is {right}"
     return f"{lie}: got {got:g}, wanted {right}"
@@ -177,14 +177,14 @@ PAIRS = english_spanish(60, seed=8, max_length=9)
 
 check_best_shift = Function(
     "`best_shift(links, pairs)`, the whole number n from -2 to 2 for which links moved from row i "
-    "to row i + n, and dropped where they leave the sentence, have the least alignment error rate.",
+    "to row i + n, and dropped where they leave the sentence, have the smallest alignment error.",
     right=_best, cases=[
         (_all_moved([_noisy(pair) for pair in PAIRS], PAIRS, rows), PAIRS)
         for rows in (0, 1, -1, 2, -2)
     ],
-    mistakes={"that is the greatest error: look for the least": partial(_best, sign=-1)}, examples={
-        "the sign: links that lie 1 row down have to be moved 1 row up, so the answer is -1":
+    mistakes={"that is the largest error: find the smallest": partial(_best, sign=-1)}, examples={
+        "the sign: links that are 1 row down have to be moved 1 row up, so the answer is -1":
             lambda links, pairs: -_best(links, pairs),
-        "links that lie 1 row down: got 0, wanted -1": lambda links, pairs: 0,
+        "links that are 1 row down: got 0, wanted -1": lambda links, pairs: 0,
     }, read=_whole_rows, otherwise=_off,
 )  # fmt: skip

@@ -88,12 +88,6 @@ def as_number(got: Any) -> float:
 def as_array(got: Any, where: str = "", axes: str = "", kind: str = "an array") -> Numbers:
     """Return the answer as an array.
 
-    Args:
-        got: the answer, an array, a tensor or a list.
-        where: what stands before the message.
-        axes: the shape that was asked for, in letters.
-        kind: what was asked for.
-
     >>> as_array([1, 2])
     array([1., 2.])
     """

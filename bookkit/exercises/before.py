@@ -16,7 +16,7 @@ check_nearest = Function(
     "`nearest(query, keys)`, from a query (d,) and keys (n, d) to the index of the key with the "
     "largest dot product.",
     right=lambda query, keys: int((keys @ query).argmax()), cases=[(QUERY, KEYS)], mistakes={
-        "that key has the best direction; the dot product counts its length, too":
+        "that key has the best direction; the dot product counts length, too":
             lambda query, keys: int((keys @ query / np.linalg.norm(keys, axis=1)).argmax()),
         "that is the smallest product: which one is the largest?":
             lambda query, keys: int((keys @ query).argmin()),
@@ -36,8 +36,8 @@ def _weights(scores: Numbers) -> Any:
 SCORES = np.array([[0.5, -1.0, 2.0], [1.0, 1.0, -0.5], [0.0, 0.2, 0.9], [-2.0, 0.0, 3.0]])
 
 check_as_weights = Function(
-    "`as_weights(scores)`, from scores (q, k) to weights (q, k), of which each row is positive and "
-    "sums to 1, however large the scores are.",
+    "`as_weights(scores)`, from scores (q, k) to weights (q, k), with rows that are positive and "
+    "sum to 1, however large the scores are.",
     right=_weights, cases=[(SCORES,), (SCORES + 1000,)], mistakes={
         "scores near 1000 overflow: subtract the largest score of a row first, which changes no "
         "weight": Sign(
@@ -51,7 +51,7 @@ check_as_weights = Function(
         "the base is e, not 2": lambda s: _weights(s * math.log(2)),
         "take the exponential of the scores before you divide":
             lambda s: s / s.sum(axis=1, keepdims=True),
-        "the signs are turned round: the largest score gets the largest weight":
+        "the signs are reversed: the largest score must get the largest weight":
             lambda s: _weights(-s),
         "that is the logarithm of the weights": lambda s: np.log(_weights(s)),
     }, axes="(q, k)",
@@ -64,7 +64,7 @@ def _gradient(w: Numbers, x: Numbers, y: float) -> Numbers:
 
 check_one_step = Function(
     "`one_step(w, x, y, rate)`, one step of gradient descent from weights (d,), an input (d,), the "
-    "number wanted for it and a learning rate to the next weights (d,), where the loss is "
+    "number that it should give and a learning rate to the next weights (d,), where the loss is "
     "(w x - y)^2.",
     right=lambda w, x, y, rate: w - rate * _gradient(w, x, y),
     # The error is above 0 in the first case and below 0 in the second.
@@ -103,7 +103,7 @@ check_fading = Function(
         "a number of words is whole: round up": lambda u, s: math.log(s) / math.log(u),
         "the gate keeps the part `update`, and not 1 - update":
             lambda u, s: math.ceil(_words(1 - u, s)),
-        "a part of what is left goes at every word: the shares multiply, so take logarithms":
+        "every word takes a part of what is left: the shares multiply, so take logarithms":
             lambda u, s: math.ceil((1 - s) / (1 - u)),
         "divide the logarithm of the share by that of the gate":
             lambda u, s: math.ceil(1 / _words(u, s)),

@@ -21,7 +21,7 @@ check_half_length = Function(
         "chances multiply, they do not add: n words are right with chance ** n":
             lambda p: math.ceil(0.5 / (1 - p)),
         "a sentence has a whole number of words: round up": lambda p: math.log(0.5) / math.log(p),
-        "there, half or more still come out whole: one word more": lambda p: _half_length(p) - 1,
+        "half or more are right at this length: one word more": lambda p: _half_length(p) - 1,
     }, otherwise="half_length({}): got {got:g}. Is chance ** n below 0.5 there, and not one word "
     "before?",
 )  # fmt: skip
@@ -39,8 +39,8 @@ check_looking = Several(
         "weights are shares of exp(score), not of the scores": SCORES / SCORES.sum(),
         "those are the weights of the query (1, 0): here it is (1, 2)":
             softmax(MEMORY[:, 0]),
-        "a query looks hardest at one word, but at the others, too": np.eye(3)[1],
-        "these weights look at every word alike: score them with the query": np.full(3, 1 / 3),
+        "the query looks mostly at one word, but also at the others": np.eye(3)[1],
+        "all words have the same weight here: score them with the query": np.full(3, 1 / 3),
     }, axes="(3,)", atol=0.006),
     context=Value("(2,) the blend.", right=WEIGHTS @ MEMORY, mistakes={
         "that is the plain mean of the memory: weight every row": MEMORY.mean(0),
@@ -57,17 +57,17 @@ def _share(mask: Tensor) -> Tensor:
 
 
 check_uniform = Function(
-    "`uniform_context(memory, mask)`, from annotations (b, k, d) and a mask (b, 1, k), True where "
-    "a word stands, to one context a sentence, (b, 1, d), that looks at every word alike.",
+    "`uniform_context(memory, mask)`, from the memory (b, k, d) and a mask (b, 1, k), True where "
+    "there is a word, to one context a sentence, (b, 1, d), that looks at every word alike.",
     right=lambda memory, mask: _share(mask) @ memory, cases=[(
         torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(0)),
         (torch.arange(5) < torch.tensor([[4], [1], [3]]))[:, None],
     )], mistakes={
-        "padding is averaged, too: use the mask": lambda m, a: m.mean(1, keepdim=True),
+        "padding is averaged as well: use the mask": lambda m, a: m.mean(1, keepdim=True),
         "padding is left out of the sum, but not of the number you divide by":
             lambda m, a: a.float() @ m / a.shape[-1],
         "that is the sum: divide by the number of words": lambda m, a: a.float() @ m,
-        "the mask is upside down: True is where a word stands": lambda m, a: _share(~a) @ m,
+        "the mask is upside down: it is True where there is a word": lambda m, a: _share(~a) @ m,
         "that is a softmax of the mask: padding still has weight":
             lambda m, a: a.float().softmax(-1) @ m,
         "those are the weights; blend the memory with them": lambda m, a: _share(a),
@@ -88,11 +88,11 @@ check_last_states = Function(
         torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)), torch.tensor([2, 5, 1]),
     )], mistakes={
         "those are the states after the padding: the very bug": lambda o, n: o[:, -1],
-        "those are one word late: the last of n words has place n - 1": _at,
-        "those are one word early: the last of n words has place n - 1": lambda o, n: _at(o, n - 2),
+        "one word late: the last of n words is at position n - 1": _at,
+        "one word early: the last of n words is at position n - 1": lambda o, n: _at(o, n - 2),
         "those are the states after the first word": lambda o, n: o[:, 0],
-        "every sentence has a length of its own: choose place and sentence together":
+        "every sentence has a length of its own: choose position and sentence together":
             lambda o, n: o[:, n - 1],
         "there is an axis of size 1 too many": lambda o, n: _at(o, n - 1)[:, None],
-    }, why="The last of 5 words has place 4.", axes="(b, d)", atol=1e-5,
+    }, why="The last of 5 words is at position 4.", axes="(b, d)", atol=1e-5,
 )  # fmt: skip

@@ -20,8 +20,8 @@ def _size(vector: list[float]) -> float:
 
 
 check_largest_weight = Function(
-    "`largest_weight(vector, k)`, the bound on the weight of one of k words, for a concat score "
-    "whose vector is `vector`.",
+    "`largest_weight(vector, k)`, the largest weight that one of k words can get from a concat "
+    "score whose vector is `vector`.",
     right=lambda vector, k: _share(2 * _size(vector), k - 1),
     cases=[([0.5, -0.25], 3), ([1.0, 2.0, -0.5], 30), ([0.1], 2)], mistakes={
         "a tanh goes down to -1, too: the other words can score below 0":
@@ -29,7 +29,7 @@ check_largest_weight = Function(
         "a negative entry helps as much as a positive one: its tanh can be -1":
             lambda v, k: _share(2 * sum(v), k - 1),
         "of k words, k - 1 share what is left": lambda v, k: _share(2 * _size(v), k),
-        "that is the largest score: the softmax makes a weight of it": lambda v, k: _size(v),
+        "that is the largest score: the softmax turns it into a weight": lambda v, k: _size(v),
         "each score is a sum over all entries of the vector":
             lambda v, k: _share(2 * max(map(abs, v)), k - 1),
     }, why="Take the absolute value of every entry.",
@@ -48,7 +48,7 @@ check_window = Several(
         right=LOCAL, mistakes={
             "those are the weights without the Gaussian": INSIDE,
             "that is the Gaussian alone: multiply the weights by it": GAUSSIAN,
-            "do not divide again: local-p leaves the sum below 1": LOCAL / LOCAL.sum(),
+            "do not divide again: here the weights may sum to less than 1": LOCAL / LOCAL.sum(),
             "sigma is D / 2, which is 1 here": INSIDE * np.exp(-2 * DISTANCE**2),
             "the distance is squared": INSIDE * np.exp(-DISTANCE / 2),
             "the softmax comes first: the Gaussian multiplies weights, not scores":
@@ -68,7 +68,7 @@ check_general_keys = Function(
     "dot products with queries (q, d) are the general scores.",
     right=lambda memory, weight: memory @ weight.T,
     cases=[(DICE.normal(size=(4, 5)), DICE.normal(size=(3, 5)))], mistakes={
-        "those are the keys on their side: one row for each word": lambda m, w: w @ m.T,
+        "that is the transpose: each word needs a row": lambda m, w: w @ m.T,
         "that is the memory itself: the matrix is missing": lambda m, w: m,
         "that is the matrix: the memory is missing": lambda m, w: w,
         "that adds a constant to each word: no bias here": lambda m, w: m @ w.T + 1,
@@ -82,8 +82,8 @@ def _positions(logits: Tensor, mask: Tensor) -> Tensor:
 
 check_positions = Function(
     "`positions(logits, mask)`, where each query of a padded batch looks, by the lengths of its "
-    "own sentence: from numbers (b, q), one for each query, and a mask (b, 1, k), True where a "
-    "word stands, to positions (b, q).",
+    "own sentence: from numbers (b, q), one for each query, and a mask (b, 1, k), True "
+    "where there is a word, to positions (b, q).",
     right=_positions, cases=[(
         torch.randn(3, 2, generator=torch.Generator().manual_seed(0)),
         (torch.arange(7) < torch.tensor([[4], [7], [2]]))[:, None],
@@ -92,9 +92,9 @@ check_positions = Function(
             lambda z, m: m.shape[-1] * torch.sigmoid(z),
         "that is a share of the sentence: multiply it by the sentence's length":
             lambda z, m: torch.sigmoid(z),
-        "the mask is upside down: True is where a word stands": lambda z, m: _positions(z, ~m),
+        "the mask is upside down: True means that there is a word": lambda z, m: _positions(z, ~m),
         "the sigmoid is missing: a position lies inside the sentence": lambda z, m: m.sum(-1) * z,
-        "the last of n words has place n - 1, but p may reach n in the paper":
+        "the last of n words is at n - 1, but in the formula p may reach n":
             lambda z, m: (m.sum(-1) - 1) * torch.sigmoid(z),
         "one number for each query: the shape is (b, q)": lambda z, m: _positions(z, m)[:, None],
     }, why="mask.sum(-1) counts words, and has shape (b, 1).", axes="(b, q)",

@@ -17,8 +17,8 @@ def _ending(got: Any) -> Any:
 
 
 check_ends = Verdict(
-    "`ends(scores)`, how the softmax of the textbook ends in float16: from an array (k,) of "
-    'float16 scores, from which nothing is subtracted, to "weights", "zeros" or "NaN".',
+    "`ends(scores)`, what the softmax gives if it is computed as its formula says: from an array "
+    '(k,) of float16 scores, from which nothing is subtracted, to "weights", "zeros" or "NaN".',
     suspects=[
         (([0.0, 1.0, 2.0],), "weights", "every exponential fits, and so does their sum"),
         (([10.0] * 6,), "zeros", "each exponential is 22,026, and six of them are too large a sum"),

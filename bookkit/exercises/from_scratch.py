@@ -30,7 +30,7 @@ check_kept = Value(
     "The list of the words of *she works in the new house* that keep their output when a causal "
     "mask is left out.",
     right=["house"], mistakes={
-        "got no word: one of them sees all six words with the mask already": [],
+        "got no word, but one of them sees all six words even with the mask": [],
         "she sees only itself with the mask, and all six words without it": Sign(
             lambda kept: "she" in kept, ["she", "house"]
         ),
@@ -82,15 +82,15 @@ def _grouped(query: Numbers, key: Numbers, *rest: Any, centred: bool = True) -> 
 
 
 NO_SCALE = "the scale is missing on the way back"
-NO_MEAN = "the row's mean, D, is not taken off"
+NO_MEAN = "the mean of the row is not subtracted"
 SHARED: dict[str, Answer] = {
     NO_SCALE: lambda q, *rest: tuple(math.sqrt(q.shape[-1]) * one for one in _grouped(q, *rest)),
-    "what the query heads of a group ask for is added, not averaged":
+    "the gradients of the query heads that share a head are added, not averaged":
         lambda q, k, *rest: tuple(one * len(k) / len(q) for one in _grouped(q, k, *rest)),
-    "heads are shared by neighbours, [g0, g0, g1, g1]; you add them in turns": lambda q, k, *rest: (
+    "neighbouring query heads share one, [g0, g0, g1, g1]; you added others": lambda q, k, *rest: (
         tuple(one.reshape(-1, len(k), *one.shape[1:]).sum(0) for one in _of_heads(q, k, *rest))
     ),
-    "a gradient for each query head: those that share a head are added": _of_heads,
+    "got a gradient for each query head: add those that share a head": _of_heads,
 }  # fmt: skip
 """Mistakes at what is shared."""
 UNCENTRED = {NO_MEAN: partial(_grouped, centred=False)}
@@ -159,7 +159,7 @@ MISTAKES: dict[str, Attention] = {
         _with_scale(lambda v: v.shape[-1] ** -0.5),
     "the softmax goes over the queries":
         _with_weights(lambda s, m: masked_softmax(s.mT, m.mT).mT),
-    "query and key are swapped, which stops with an error only where their numbers differ":
+    "query and key are swapped, which raises an error only if there are more keys than queries":
         lambda q, k, v: attend(masked_softmax(_scores(k, q), _allowed(q, k)), v),
     "no mask": scaled_dot_product_attention,
     "the mask is upside down": _with_mask(lambda q, k: ~_allowed(q, k)),
@@ -191,7 +191,7 @@ check_test = Verdict(
     "key, and no query sees a later key. False, or an error, says that it is wrong.",
     suspects=[
         *(
-            ((attention,), True, "your test turns down an attention that is right: is it too "
+            ((attention,), True, "your test rejects an attention that is right: is it too "
              "strict, or wrong?")
             for attention in (_causal, _causal_by_loops)
         ),

@@ -90,7 +90,7 @@ def _judge_one_head(weights: Sequence[float], decode: Answer) -> None:
         if other != classes:
             why = "some weights sum to as much as others"
             if len(set(alpha)) < QUESTIONS:
-                why = "equal weights cannot say which class came from which place"
+                why = "with equal weights, nobody can tell which class came from where"
             fail(f"weights: the classes {other} and {classes} give the same blend: {why}")
     for classes, blend in blends.items():
         got = called(decode, blend)
@@ -125,7 +125,7 @@ check_one_head = Judged(
     "`decode(blend)`, from the weighted sum of their one-hot classes, a list of three numbers, to "
     "the four classes in the order of the questions.",
     by=_judge_one_head, right=(BINARY, _decode), mistakes={
-        "equal weights cannot say which class came from which place": ([0.25] * 4, _decode),
+        "with equal weights, nobody can tell which class came from where": ([0.25] * 4, _decode),
         "some weights sum to as much as others": ([0.5, 0.3, 0.15, 0.05], _decode),
         "weights: got 3, wanted 4, one a question": (BINARY[:3], _decode),
         "a softmax gives positive numbers that sum to 1": ([8, 4, 2, 1], _decode),

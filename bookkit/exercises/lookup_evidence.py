@@ -59,7 +59,7 @@ check_left_out = Function(
         "these are weights already: no second softmax": lambda w, v: _rows(np.exp(_others(w))) @ v,
         "no second softmax, and a weight of 0 gives e^0 = 1":
             lambda w, v: _rows(_others(np.exp(w))) @ v,
-        "row i are the weights of query i: do not transpose": lambda w, v: _rows(_others(w)).T @ v,
+        "row i has the weights of query i: do not transpose": lambda w, v: _rows(_others(w)).T @ v,
         "those are the weights; blend the values with them": lambda w, v: _rows(_others(w)),
         "take its own share out of the prediction before you divide":
             lambda w, v: w @ v / (1 - np.diag(w)[:, None]),
@@ -104,10 +104,10 @@ check_line = Function(
         "that is one line for all queries: weigh the keys for each":
             lambda q, k, v, b: np.polyval(np.polyfit(k, v, 1), q),
         "the line goes through the mean key: how far is the query from there?": _line("through 0"),
-        "the wrong way round: the query minus the mean key": _line("backwards"),
+        "the wrong way round: take the query minus the mean key": _line("backwards"),
         "the slope is a covariance over a variance: divide": _line("no variance"),
         "the slope's means are those under the weights, not plain ones": _line("plain slope"),
-        "the kernel has 2 h^2 below the square":
+        "the kernel divides the square by 2 w^2":
             lambda q, k, v, b: _line()(q, k, v, b / math.sqrt(2)),
     },
     otherwise="Try it on values that lie on a line: it must give that line back, outside the keys, "

@@ -81,13 +81,13 @@ def _flags(got: Any, *_: int) -> Any:
 
 check_window = Function(
     "`window(q_len, k_len, w)`, to a boolean mask (q, k) for queries that come last among the "
-    "keys: query i stands at position i + k_len - q_len and may attend to w keys, its own the last "
+    "keys: query i is at position i + k_len - q_len and may attend to w keys, its own the last "
     "of them.",
     right=_window, cases=[(6, 6, 3), (3, 8, 4), (1, 7, 2), (4, 5, 1)], mistakes={
         "that is w + 1 keys: its own position and w before it; count its own":
             partial(_window, more=1),
         "that is w - 1 keys: its own position is one of the w": (partial(_window, more=-1)),
-        "the last query stands at the last key, not the first query at the first":
+        "the last query belongs to the last key, not the first query to the first one":
             partial(_window, offset=0),
         "keys after its own position are the future": lambda q, k, w: _window(q, k, w, right=w - 1),
         "that is causal, without a left end": lambda q, k, w: _window(q, k, k),
@@ -121,7 +121,7 @@ check_sees_the_future = Verdict(
         ((_model(causal_mask(SIX)), LETTERS), False, "a causal model is accused: an output may "
          "change from the letter that you changed on, only not before it"),
         ((_model(ONLY), LETTERS), False, "a model in which each letter sees itself alone is "
-         "accused: compare only what stands before the letter that you changed"),
+         "accused: compare only what comes before the letter that you changed"),
         ((_model(causal_mask(SIX, offset=1)), LETTERS), True, "a mask that is open by one position "
          "is not found"),
         ((_model(~causal_mask(SIX) | ONLY), LETTERS), True, "a mask that is upside down is not "

@@ -50,11 +50,11 @@ check_turn = Several(
     "Rotations by hand: a quarter turn a position, query (3, 1) at 1, key (2, 1) at 3.",
     query=Value("(2,) the turned query.", right=Q, mistakes={
         BACK: _turned((3, 1), -1),
-        "the query stands at position 1": _turned((3, 1), 2),
+        "the query is at position 1, so it turns once": _turned((3, 1), 2),
     }, axes="(2,)", atol=1e-6),
     key=Value("(2,) the turned key.", right=K, mistakes={
         BACK: _turned((2, 1), -3),
-        "the key stands at position 3, so it turns three times": _turned((2, 1), 2),
+        "the key is at position 3, so it turns three times": _turned((2, 1), 2),
     }, axes="(2,)", atol=1e-6),
     score=Value("Their product, not divided.", right=SCORE, mistakes={
         "that is the product of the two before they turn": 7.0,
@@ -62,21 +62,21 @@ check_turn = Several(
         "first times first plus second times second; mind the signs": (5.0, -5.0),
     }, atol=1e-6),
     later=Value(
-        "The product if both words stand ten positions further on.", right=SCORE,
+        "The product if both words are ten positions further on.", right=SCORE,
         mistakes={"both turn by the same angle, so what stays between them?": -SCORE}, atol=1e-6,
     ),
 )  # fmt: skip
 
 
 def _bias(slopes: Numbers, new: int, cached: int, *, first: int | None = None) -> Numbers:
-    """Return the bias of queries of which the first stands at a place, else behind the cache."""
+    """Return the bias of queries that begin at a position, by default after the cache."""
     start = cached if first is None else first
     distance = np.arange(start, start + new)[:, None] - np.arange(cached + new)
     return -slopes[:, None, None] * distance
 
 
 def _past(got: Any, slopes: Numbers, new: int, cached: int) -> Numbers:
-    """Read a bias; what stands at keys to come does not count."""
+    """Read a bias; what is written at keys to come does not count."""
     bias = as_array(got)
     if bias.shape != (len(slopes), new, cached + new):
         what = f"shape {bias.shape}" if bias.ndim else named(got)
@@ -88,15 +88,15 @@ def _past(got: Any, slopes: Numbers, new: int, cached: int) -> Numbers:
 
 check_bias = Function(
     "`bias(slopes, new, cached)`, what ALiBi adds to the scores of a decoder's new words, "
-    "(h, new, cached + new) from the slopes (h,), for new queries behind `cached` keys; what "
-    "stands at keys to come does not count.",
+    "(h, new, cached + new) from the slopes (h,), for new queries after `cached` keys; what "
+    "is written at keys to come does not count.",
     right=_bias, cases=[
         (alibi_slopes(heads), new, cached)
         for heads, new, cached in ((3, 4, 0), (2, 1, 5), (4, 3, 2))
     ], mistakes={
         "a far key has to lose: the bias is minus the slope times the distance":
             lambda *given: -_bias(*given),
-        "the first new query stands at place `cached`, not at place 0":
+        "the first new query is at position `cached`, not at position 0":
             lambda *given: _bias(*given, first=0),
         "every head has its own slope": lambda slopes, *rest: _bias(np.ones_like(slopes), *rest),
     }, examples={
@@ -125,7 +125,7 @@ def _twice(
 
 QUERY, KEY, VALUE = np.random.default_rng(6).normal(size=(3, 6, 6))
 """A new word, and a cache of five before it."""
-LATE = "the new word stands at the number of cached keys: turn it by that many places, not by 0"
+LATE = "the position of the new word is the number of cached keys: turn it by that, not by 0"
 
 check_step = Function(
     "`step(query, key, value, keys, values)`, one step of a decoder with rotations and a cache, "
@@ -136,8 +136,8 @@ check_step = Function(
         f"query: {LATE}": lambda *given: _step(*given, query_at=0),
         f"key: {LATE}": lambda *given: _step(*given, key_at=0),
         f"query and key: {LATE}": lambda *given: _step(*given, query_at=0, key_at=0),
-        "cached keys are rotated already: rotate the new key alone": _twice,
-        "cached keys are rotated already, and the new query stands behind them":
+        "cached keys have been rotated already: rotate the new key alone": _twice,
+        "cached keys have been rotated already, and the new query comes after them":
             lambda *given: _twice(*given, query_at=0),
         "values are not rotated": lambda q, k, v, n, a: _step(
             q, k, rotate(v, np.array([len(n)])), n,

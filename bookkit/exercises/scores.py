@@ -13,7 +13,7 @@ from companion.scores import dot_score
 ONCE = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]) @ [2.0, 3.0]
 
 check_doubled = Several(
-    "The scaled scores of vectors that are written twice, and how much larger they are.",
+    "The scaled scores of vectors that are written twice, and how many times as large they are.",
     scores=Value(
         "(3,) of the query (2, 3, 2, 3) for *the*, *new* and *house*.",
         right=2 * ONCE / math.sqrt(4), mistakes={
@@ -23,10 +23,10 @@ check_doubled = Several(
         }, axes="(3,)", atol=0.011,
     ),
     factor=Value(
-        "By which they are larger than those of the vectors written once.", right=math.sqrt(2),
+        "How many times as large as without the copies.", right=math.sqrt(2),
         mistakes={
-            "that is the factor of the dot products; the divisor has grown, too": 2.0,
-            "divide the new scores by the old ones, and both are divided": (0.5, 1 / math.sqrt(2)),
+            "that is the factor of the dot products, but the divisor has grown, too": 2.0,
+            "divide the new scaled scores by the old scaled ones": (0.5, 1 / math.sqrt(2)),
             "the dot products double, and the divisor grows less than that": 1.0,
         }, otherwise="got {got:g}, which is not it", rtol=0.0, atol=0.011,
     ),
@@ -46,16 +46,16 @@ check_start_and_rate = Function(
     ),
     cases=[(scale, optimizer) for scale in (0.25, 1 / 9) for optimizer in ("sgd", "adam")], parts={
         "start": {
-            "the scores hold query weights times key weights; multiply both by the scale, and the "
-            "scores are multiplied by its square": _power(1),
+            "a score contains query weights times key weights: if you multiply both by the scale, "
+            "it is multiplied by the square of the scale": _power(1),
             "without the scale the weights have to be smaller, not larger": _power(-0.5),
             "the first scores have to be those with the scale": _power(0),
         },
         "rate of {1}": {
             "the gradient changes, too: with respect to smaller weights it is larger": _power(0.5),
-            "a step of Adam is as long whatever the size of the gradient; that of the weights "
-            "alone counts": _power(1),
-            "the weights are smaller, and a step has to be as much smaller":
+            "a step of Adam does not depend on the size of the gradient, only the size of the "
+            "weights counts": _power(1),
+            "the weights are smaller, so a step has to be smaller by the same factor":
                 (_power(-0.5), _power(-1), _power(0)),
         },
     },
@@ -86,13 +86,13 @@ def _judge_circle(queries: Any, keys: Any) -> None:
     for i, nearest in enumerate(scores.argmax(-1)):
         if nearest == i:
             continue
-        why = "let it point where its key points, and no two keys the same way"
+        why = "let it point where its key points, and let no two keys point the same way"
         if nearest == lengths.argmax() and np.ptp(lengths) > 1e-9:
             why = "a long key wins against nearer ones: give all keys one length"
         fail(f"query {i} looks most at key {nearest}: {why}")
     least = float(masked_softmax(scores).diagonal().min())
     if least <= LEAST_WEIGHT:
-        why = "longer vectors make larger differences of scores"
+        why = "longer vectors make larger differences between scores"
         fail(f"every query looks most at its own key, but with {least:.2f} at the least: {why}")
 
 
@@ -101,15 +101,15 @@ CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=-1)
 LONG = CIRCLE * np.where(np.arange(N) == 3, 9.0, 1.0)[:, None]
 
 check_circle = Judged(
-    "Twelve queries and twelve keys of width 2, (12, 2): each query finds the key of its number; "
-    "the softmax of the dot products has more than 0.9 on the diagonal.",
+    "Twelve queries and twelve keys of width 2, (12, 2): each query should find the key with its "
+    "number, so the softmax of the dot products has more than 0.9 on the diagonal.",
     by=_judge_circle, right=(5 * CIRCLE, 5 * CIRCLE), mistakes={
         "queries: got shape (2, 12), wanted (12, 2): one vector a row": (CIRCLE.T, CIRCLE),
         "keys: got shape (3, 2), wanted (12, 2)": (CIRCLE, CIRCLE[:3]),
         "keys: not all numbers are finite": (CIRCLE, CIRCLE + math.inf),
-        "let it point where its key points, and no two keys the same way": (CIRCLE, -CIRCLE),
+        "where its key points, and let no two keys point the same way": (CIRCLE, -CIRCLE),
         "a long key wins against nearer ones: give all keys one length": (CIRCLE, LONG),
-        "longer vectors make larger differences of scores": (CIRCLE, CIRCLE),
+        "longer vectors make larger differences between scores": (CIRCLE, CIRCLE),
     },
 )  # fmt: skip
 

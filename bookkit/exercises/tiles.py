@@ -79,7 +79,7 @@ check_halves = Several(
     first=_numbers(FIRST), second=_numbers(SECOND), both=_numbers(BOTH), answer=Value(
         "The blend over the sum.", right=float(softmax(SCORES) @ VALUES),
         mistakes={
-            "the halves weigh as their rescaled sums do, not alike":
+            "each half counts in proportion to its rescaled sum, not equally":
                 (ONE[2] / ONE[1] + TWO[2] / TWO[1]) / 2,
             "that is the blend: divide it by the sum": _three(BOTH)[2],
         }, otherwise="got {got:g}", rtol=0, atol=0.006,
@@ -122,11 +122,11 @@ check_merge = Function(
     "half with -inf counts for nothing, and two of them give zeros and -inf.",
     right=merge_attention, cases=_halves(), parts={
         "output": {
-            "halves weigh as their denominators do, not alike": lambda o, s, t, h: (o + t) / 2,
+            "a half counts in proportion to its exponentials": lambda o, s, t, h: (o + t) / 2,
             "each half is a mean already; the sum has to be one, too": lambda o, s, t, h: o + t,
             "a log-sum-exp is a logarithm: its exponential is the weight":
                 lambda o, s, t, h: t + (s / (s + h))[:, None] * (o - t),
-            "the weights are exchanged": lambda o, s, t, h: merge_attention(o, h, t, s)[0],
+            "the weights are swapped": lambda o, s, t, h: merge_attention(o, h, t, s)[0],
         },
         "lse": {
             "the sums add up, not their logarithms": lambda o, s, t, h: s + h,

@@ -68,7 +68,7 @@ check_delta_step = Function(
             lambda s, k, v, beta: s - beta * np.outer(k, v - k @ s),
         "beta is missing: it says how much of the difference is written":
             lambda s, k, v, beta: s + np.outer(k, v - k @ s),
-        "that forgets under every key: the delta rule replaces only what stands under this one":
+        "that forgets under every key: the delta rule replaces only what is under this one":
             lambda s, k, v, beta: (1 - beta) * s + beta * np.outer(k, v),
         "that is what is written: add it to the state":
             lambda s, k, v, beta: beta * np.outer(k, v - k @ s),
@@ -98,10 +98,10 @@ check_kept = Function(
     right=_kept, cases=[(20, 5, 3), (7, 4, 2), (6, 4, 2), (3, 4, 2), (10, 4, 0)], mistakes={
         "the first words are gone, which is the colleague's cache": _recent,
         "only the first words are left": lambda n, w, s: list(range(s)),
-        "the sinks come on top of the window, they do not take its room":
+        "the sinks are kept beside the window and take none of its places":
             lambda n, w, s: sorted({*range(s), *_recent(n, w)[s:]}),
         "list[-0:] is the whole list": lambda n, w, s: _kept(n, w, s) if s else list(range(n)),
-        "a position is there twice: some first words are recent ones as well": Sign(
+        "a position is in the list twice: some first words are recent ones as well": Sign(
             lambda found, *case: len({*found}) < len(found) and sorted({*found}) == _kept(*case),
             lambda n, w, s: [*range(min(s, n)), *_recent(n, w)],
         ),

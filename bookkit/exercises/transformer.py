@@ -17,14 +17,14 @@ def _attends(y: Tensor) -> Tensor:
 
 
 X = torch.linspace(-1, 2, 30, dtype=torch.float64).reshape(2, 5, 3) ** 3
-WHICH = "got 1 for one of three encoders: is it the words, axis 1, that you reverse?"
+WHICH = "got True for an encoder that sees the order: did you reverse the words, axis 1?"
 
 check_reversed = Verdict(
     "`reversed_alike(encode, x)`, whether an encoder is blind to the order of its words: whether "
     "`encode`, from vectors (b, n, e) to vectors (b, n, e), gives the same vectors in reversed "
     "order for x in reversed order.",
     suspects=[
-        ((_attends, X), 1, "the output comes in reversed order, too: turn it back first"),
+        ((_attends, X), 1, "the output is in reversed order, too: turn it back first"),
         ((lambda y: _attends(y + torch.arange(5.0)[:, None]), X), 0, WHICH),
         ((lambda y: y.cumsum(1), X), 0, WHICH),
     ],
@@ -40,8 +40,8 @@ def _sub_layer(name: str, right: Numbers, mistakes: dict[str, Numbers]) -> Value
     return Value(
         f"(2,) {name}.",
         right=right, mistakes={
-            "x does not go around the sub-layer": 2 * _norm(ONE),
-            "that is no norm at all": 3 * ONE,
+            "the input has to go around the sub-layer: add it": 2 * _norm(ONE),
+            "the norm is missing": 3 * ONE,
             **mistakes,
         }, axes="(2,)", atol=0.01,
     )  # fmt: skip
@@ -83,9 +83,9 @@ check_write = Function(
     "a tensor (w), and the next state; `most` is the greatest number of words.",
     right=lambda step, state, most: [5, 4, 6][:most],
     cases=[(_scores_after, 0, 9), (_scores_after, 0, 2)], mistakes={
-        "the end is no word: leave it out": lambda step, state, most: [5, 4, 6, EOS],
-        "the start is no word: leave it out": lambda step, state, most: [BOS, 5, 4, 6],
-        "every step begins with the start: hand on the word that was written last": Sign(
+        "leave out the end, which is not a word": lambda step, state, most: [5, 4, 6, EOS],
+        "leave out the start, which is not a word": lambda step, state, most: [BOS, 5, 4, 6],
+        "every step begins with the start: give it the word that was written last": Sign(
             lambda found, *_: found[:4] == [5] * 4, lambda step, state, most: [5] * most
         ),
     }, examples={
@@ -119,24 +119,24 @@ check_shift = Function(
     right=lambda sentences: (_read(sentences), _write(sentences), _write(sentences) != PAD),
     cases=[([[5, 6, 7], [8], [9, 10]],)], parts={
         "read": {
-            "the decoder reads the word that it is to write: copying is all it will learn. Put the "
-            "start in front, and every word moves one place": _write,
-            "the end is read, too: nothing is written after it": lambda s: _padded(s, BOS, EOS),
+            "the decoder reads the word that it has to write, so it will learn to copy. Put the "
+            "start in front, and every word moves by one position": _write,
+            "the end is never read: nothing comes after it": lambda s: _padded(s, BOS, EOS),
             "the start is missing": _padded,
         },
         "write": {
             "the start is never written": _read,
             "the end has to be written: without it a translation never stops": _padded,
-            "the end stands behind the last word, not behind the padding":
+            "the end comes right after the last word, not after the padding":
                 lambda s: torch.nn.functional.pad(_padded(s), (0, 1), value=EOS),
         },
         "mask": {
             "True is where a prediction counts, False where there is padding":
                 lambda s: _write(s) == PAD,
-            "padding counts, too": lambda s: _write(s) >= PAD,
-            "the end counts: it has to be predicted": lambda s: _write(s) > EOS,
-            "it follows what is written, not what is read: a padded place may still have a word "
-            "to be written": lambda s: _read(s) > BOS,
+            "padding does not count": lambda s: _write(s) >= PAD,
+            "the end counts, because it has to be predicted": lambda s: _write(s) > EOS,
+            "it marks what is written, not what is read: where padding is read, the end may still "
+            "have to be written": lambda s: _read(s) > BOS,
         },
     }, kind="three tensors: what is read, what is written, the mask",
 )  # fmt: skip

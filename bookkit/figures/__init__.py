@@ -27,13 +27,12 @@ from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
 from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
-from bookkit.playables.arrows import arrow_lookup
 from bookkit.playables.caching import growing_cache
-from bookkit.playables.calculator import calculator, cost_of
+from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.divided import divided_head
-from bookkit.playables.finishing import finish_story
+from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.heads import head_viewer
 from bookkit.playables.narrow import narrow_softmax
@@ -41,25 +40,27 @@ from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
+from bookkit.playables.queries import drag_query
+from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
+from bookkit.playables.swapped import memory_swap
 from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
 from bookkit.playables.widths import width_explorer
-from bookkit.playables.window import local_window
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
-    "arrow_lookup", "attended_picture", "attention_map", "attention_timeline", "band",
-    "calculator", "caption_maps", "compounding", "copier_view", "cost_of", "divided_head",
-    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
-    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
-    "live_translator", "local_window", "narrow_softmax", "next_word", "online_softmax_steps",
-    "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles", "score_map",
-    "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "written_text",
+    "attended_picture", "attention_map", "attention_timeline", "band", "calculator",
+    "caption_maps", "compounding", "copier_view", "divided_head", "drag_query",
+    "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache",
+    "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color",
+    "limit_line", "live_translator", "memory_swap", "narrow_softmax", "next_word",
+    "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram", "rotary_angles",
+    "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard",
+    "three_scores", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "use_style", "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

@@ -49,14 +49,9 @@ def band(
 
 
 def training_limit(ax: Axes, x: float, text: str = "longer than in training") -> None:
-    """Shade everything to the right of the training length, and name it.
+    """Shade everything to the right of x, the longest length in training, and name it.
 
     Call it after the curves; it fixes the limits of the x axis.
-
-    Args:
-        ax: where the curves are.
-        x: the longest length in training.
-        text: the name of the shaded part.
 
     >>> from matplotlib import pyplot as plt
     >>> _, ax = plt.subplots()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
+from scipy.optimize import isotonic_regression
 
 from bookkit.figures.colours import letter_color
 from bookkit.inputs import as_vector
@@ -101,18 +102,11 @@ class _AlongCurve(Annotation):
 def _spread(heights: Sequence[float], separation: float) -> list[float]:
     """Move sorted heights at least `separation` apart, by the least sum of squares.
 
-    In the gaps' own frame this is isotonic regression, solved by pooling neighbours.
+    In the gaps' own frame this is isotonic regression.
 
     >>> _spread([0.0, 10.0, 11.0], 4.0)
     [0.0, 8.5, 12.5]
     """
-    pools: list[tuple[float, int]] = []
-    for rank, height in enumerate(heights):
-        mean, size = height - rank * separation, 1
-        while pools and pools[-1][0] > mean:
-            before, count = pools.pop()
-            mean = (before * count + mean * size) / (count + size)
-            size += count
-        pools.append((mean, size))
-    level = [mean for mean, size in pools for _ in range(size)]
-    return [mean + rank * separation for rank, mean in enumerate(level)]
+    ranks = separation * np.arange(len(heights))
+    spread: list[float] = (isotonic_regression(np.asarray(heights) - ranks).x + ranks).tolist()
+    return spread

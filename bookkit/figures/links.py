@@ -95,11 +95,6 @@ def _links_key(ax: Axes, styles: dict[str, Any]) -> AnchoredOffsetbox:
     row = HPacker(children=entries, align="center", pad=0, sep=14)
     title = TextArea("gold links", textprops={"fontsize": _KEY_SIZE})
     return AnchoredOffsetbox(
-        loc="upper left",
-        child=VPacker(children=[row, title], align="left", pad=0, sep=7),
-        bbox_to_anchor=(1.16, 1.0),
-        bbox_transform=ax.transAxes,
-        borderpad=0,
-        pad=0,
-        frameon=False,
-    )
+        loc="upper left", child=VPacker(children=[row, title], align="left", pad=0, sep=7),
+        bbox_to_anchor=(1.16, 1.0), bbox_transform=ax.transAxes, borderpad=0, pad=0, frameon=False,
+    )  # fmt: skip

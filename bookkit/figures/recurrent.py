@@ -1,51 +1,41 @@
 """One step of a gated recurrent network, as a drawing for the page, which follows its theme."""
 
-from typing import Literal
-
 from bookkit.figures.ribbons import InlineSVG
-
-Kind = Literal["state", "gate", "words"]
 
 _INK = "var(--am-ink, currentColor)"
 _MUTED = "var(--am-muted, currentColor)"
 _PETROL = "var(--am-petrol, #2f8593)"
-_SIZE = 20  # of the letters: 10 px where a phone shows the drawing 355 px wide
-_WIDTH, _HEIGHT = 680, 330
-_HIGH = 44  # of a box
+_SIZE = 20  # of the letters: 12 px where a phone shows the drawing 355 px wide
+_WIDTH, _HEIGHT = 600, 296
+_WIDE, _HIGH = 130, 44  # of a box
 
 
 def gru_step() -> InlineSVG:
-    """Draw how a gated recurrent unit makes its next state of the old one and a word.
+    """Draw how a gated recurrent unit computes its next state from the old one and a word.
 
     >>> gru_step().count("<rect")
     6
     """
     boxes = (
-        _box(10, 30, 130, "old state", "state"),
-        _box(10, 270, 130, "the word", "words"),
-        _box(165, 150, 130, "reset gate", "gate"),
-        _box(345, 210, 130, "proposal", "state"),
-        _box(345, 90, 130, "update gate", "gate"),
-        _box(540, 30, 130, "new state", "state"),
-    )
+        _box(10, 30, "old state"), _gate(10, 150, "reset gate"),
+        _box(10, 240, "the word", edge="none"), _box(195, 150, "proposal"),
+        _gate(300, 90, "update gate"), _box(460, 30, "new state"),
+    )  # fmt: skip
     arrows = (
-        _arrow("M140 52H532"),  # what is kept
-        _arrow("M230 52V142"),  # both gates read the old state
-        _arrow("M410 52V82"),
-        _arrow("M140 292H410V262"),  # all three read the word
-        _arrow("M230 292V202"),
-        _arrow("M318 292V112H337"),
-        _arrow("M295 172H330V224H337"),  # the reset gate lets the proposal see the state
-        _arrow("M475 232H605V82"),  # the proposal enters the mix
-        _arrow("M475 112H505V60"),  # the update gate decides the mix
+        _arrow("M140 52H452"),  # what is kept
+        _arrow("M365 90V60"),  # the update gate decides how much
+        _arrow("M75 74V142"),  # the reset gate lets the proposal see the state
+        _arrow("M140 172H187"),
+        _arrow("M140 262H260V202"),
+        _arrow("M325 172H525V82"),  # the proposal enters the mix
     )
-    notes = (_note(320, 40, "keep a part"), _note(540, 222, "add the rest"))
+    notes = (_note(250, 40, "keep a part"), _note(425, 194, "add the rest"))
     body = "".join((*arrows, *boxes, *notes))
     title = "One step of a gated recurrent unit"
     description = (
         "The old state runs straight to the new state. The update gate decides which part of it is "
-        "kept; the rest comes from a proposal. The proposal is made of the word and of as much of "
-        "the old state as the reset gate lets through. Both gates read the word and the old state."
+        "kept; the rest comes from a proposal. The proposal is computed from the word and from as "
+        "much of the old state as the reset gate lets through."
     )
     return InlineSVG(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img"'
@@ -62,15 +52,17 @@ _HEAD = (
 )
 
 
-def _box(x: int, y: int, width: int, words: str, kind: Kind) -> str:
-    edge = {"state": _PETROL, "gate": _MUTED, "words": "none"}[kind]
-    dash = ' stroke-dasharray="5 4"' if kind == "gate" else ""
+def _box(x: int, y: int, words: str, *, edge: str = _PETROL, dash: str = "") -> str:
     return (
-        f'<rect x="{x}" y="{y}" width="{width}" height="{_HIGH}" fill="var(--am-paper, Canvas)"'
+        f'<rect x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}" fill="var(--am-paper, Canvas)"'
         f' stroke="{edge}" stroke-width="2"{dash}/>'
-        f'<text x="{x + width // 2}" y="{y + 29}" text-anchor="middle" font-size="{_SIZE}"'
+        f'<text x="{x + _WIDE // 2}" y="{y + 29}" text-anchor="middle" font-size="{_SIZE}"'
         f' font-weight="700" fill="{_INK}">{words}</text>'
     )
+
+
+def _gate(x: int, y: int, words: str) -> str:
+    return _box(x, y, words, edge=_MUTED, dash=' stroke-dasharray="5 4"')
 
 
 def _arrow(path: str) -> str:
@@ -82,4 +74,4 @@ def _arrow(path: str) -> str:
 
 def _note(x: int, y: int, words: str) -> str:
     where = f'x="{x}" y="{y}" text-anchor="middle"'
-    return f'<text {where} font-size="18" fill="{_MUTED}">{words}</text>'
+    return f'<text {where} font-size="19" fill="{_MUTED}">{words}</text>'

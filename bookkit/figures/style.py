@@ -16,61 +16,17 @@ FIGURE_WIDTH = 5.2
 SVG_METADATA = {"Date": None, "Creator": None}
 """For `savefig("x.svg", metadata=SVG_METADATA)`: the same figure gives the same bytes."""
 
-_FACE = "Atkinson Hyperlegible Next"
 _CUTS = ("ahn-400-normal.ttf", "ahn-700-normal.ttf", "ahn-400-italic.ttf")
-
-_TICKS: Any = {
-    "color": colours.MUTED, "labelcolor": colours.INK, "labelsize": 10, "major.size": 3.5,
-    "major.width": 0.8, "minor.visible": False,
-}  # fmt: skip
-_RC: Any = {
-    "figure.figsize": (FIGURE_WIDTH, 3.2),
-    "figure.dpi": 100,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": colours.PAPER,
-    "figure.titlesize": 11.5,
-    "savefig.dpi": 200,
-    "savefig.facecolor": colours.PAPER,
-    # The face has no arrows, Greek or <= signs; the second family draws those.
-    "font.family": [_FACE, "DejaVu Sans"],
-    "font.size": 10.5,
-    "mathtext.fontset": "custom",
-    "mathtext.rm": _FACE,
-    "mathtext.it": f"{_FACE}:italic",
-    "mathtext.bf": f"{_FACE}:bold",
-    "mathtext.cal": f"{_FACE}:italic",  # the default, a cursive, is missing on most machines
-    "mathtext.fallback": "stixsans",
-    "text.color": colours.INK,
-    "axes.facecolor": "none",
-    "axes.edgecolor": colours.MUTED,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": False,
-    "axes.labelcolor": colours.INK,
-    "axes.labelsize": 10.5,
-    "axes.titlecolor": colours.INK,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 8,
-    "axes.prop_cycle": cycler(color=colours.SERIES) + cycler(marker=colours.MARKERS),
-    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
-    "grid.color": colours.HAIR,
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 5,
-    "lines.markeredgecolor": colours.PAPER,
-    "lines.markeredgewidth": 0.8,
-    "patch.linewidth": 0.8,
+_SHEET = files("bookkit.figures") / "book.mplstyle"
+_RC: Any = {  # what the modules of the figures know as well
+    "figure.figsize": (FIGURE_WIDTH, 3.2), "figure.facecolor": colours.PAPER,
+    "savefig.facecolor": colours.PAPER, "text.color": colours.INK, "axes.edgecolor": colours.MUTED,
+    "axes.labelcolor": colours.INK, "axes.titlecolor": colours.INK, "xtick.color": colours.MUTED,
+    "ytick.color": colours.MUTED, "xtick.labelcolor": colours.INK, "ytick.labelcolor": colours.INK,
+    "grid.color": colours.HAIR, "lines.markeredgecolor": colours.PAPER,
     "hatch.color": colours.MUTED,
-    "hatch.linewidth": 0.7,
-    "errorbar.capsize": 3,
-    "image.cmap": "am_depth",
-    "legend.frameon": False,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "attention-measured",
-}
+    "axes.prop_cycle": cycler(color=colours.SERIES) + cycler(marker=colours.MARKERS),
+}  # fmt: skip
 
 
 def use_style() -> None:
@@ -87,6 +43,8 @@ def use_style() -> None:
     for colour_map in (colours.depth_map(), colours.signed_map()):
         if colour_map.name not in mpl.colormaps:
             mpl.colormaps.register(colour_map)
+    with as_file(_SHEET) as path:
+        mpl.rcParams.update(mpl.rc_params_from_file(path, use_default_template=False))
     mpl.rcParams.update(_RC)
     _use_svg_in_notebooks()
 

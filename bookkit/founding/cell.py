@@ -14,11 +14,7 @@ def notebook_cell() -> str:
 
 
 def notebook_lines(first: str, last: str) -> str:
-    r"""Return the lines of that cell from one to another.
-
-    Args:
-        first: how the first of them begins.
-        last: how the last of them begins.
+    r"""Return the lines of that cell from one that begins like this to one that begins like that.
 
     >>> notebook_lines("# Encoder", "encoder_inputs")
     '# Encoder\nencoder_inputs = layers.Input(shape=(max_len_input,))'

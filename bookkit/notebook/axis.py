@@ -92,7 +92,7 @@ def axis(
     if mark is not None:
         said = f"{side} {format_number(mark, exact_decimals(mark))}"
         shown = f"{said} →" if side == "above" else f"← {said}"
-        rows.append(_row("", _words(x(mark), shown, left=side == "below", kind="m-mark")))
+        rows.append(_row("", _words(x(mark), shown, left=x(mark) > 50, kind="m-mark")))
         line = f'<span class="m-line" style="left:{x(mark):.1f}%"></span>'
     for dot in dots:
         mean, *ends = map(x, (dot.mean, *dot.interval))

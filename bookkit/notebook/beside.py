@@ -31,17 +31,11 @@ _STYLE = (
 
 @dataclass(frozen=True, repr=False)
 class Beside:
-    """Wrong code beside right code, as HTML or as text.
+    """Wrong code beside right code, as HTML or as text."""
 
-    Attributes:
-        wrong: the code to mend.
-        right: the code that mends it.
-        titles: what stands above each of them.
-    """
-
-    wrong: str
-    right: str
-    titles: tuple[str, str]
+    wrong: str  # the code to mend
+    right: str  # the code that mends it
+    titles: tuple[str, str]  # what stands above each of them
 
     @property
     def changed(self) -> tuple[set[int], set[int]]:
@@ -67,15 +61,12 @@ class Beside:
         )
 
     def _repr_html_(self) -> str:
+        codes, names = (self.wrong, self.right), ("am-wrong", "am-right")
         sides = "".join(
             f'<div class="{name}"><div class="am-place">{escape(title)}</div>'
             f'<div class="highlight"><pre>{"".join(_lines(code, changed))}</pre></div></div>'
             for name, title, code, changed in zip(
-                ("am-wrong", "am-right"),
-                self.titles,
-                (self.wrong, self.right),
-                self.changed,
-                strict=True,
+                names, self.titles, codes, self.changed, strict=True
             )
         )
         return (

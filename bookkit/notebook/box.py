@@ -56,15 +56,10 @@ border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 
 @dataclass(frozen=True, repr=False)
 class MeasuredBox:
-    """A finding with its evidence, as HTML, LaTeX or text.
+    """A finding with its evidence, as HTML, LaTeX or text."""
 
-    Attributes:
-        study: where it was measured.
-        claim: what was claimed, and the number.
-    """
-
-    study: Study
-    claim: Claim
+    study: Study  # where it was measured
+    claim: Claim  # what was claimed, and the number
 
     @property
     def verdict(self) -> str:
@@ -157,17 +152,9 @@ class MeasuredBox:
 
     def _repr_latex_(self) -> str:
         """Return the box as one formula: the only LaTeX that every converter lets through."""
-        head, headline, asked, claimed, verdict, facts = map(
-            escape_latex,
-            (
-                self._head,
-                self.headline,
-                self.asked,
-                self._claimed(),
-                self.verdict.partition(" ")[2],
-                " ".join(self._evidence()),
-            ),
-        )
+        verdict, facts = self.verdict.partition(" ")[2], " ".join(self._evidence())
+        parts = (self._head, self.headline, self.asked, self._claimed(), verdict, facts)
+        head, headline, asked, claimed, verdict, facts = map(escape_latex, parts)
         lines = [
             rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
             asked,
@@ -217,7 +204,9 @@ class MeasuredBox:
             sure.append(_SEEDS_ALONE)
         if claim.wants_answers:
             sure.append(_WANTS_ANSWERS)
-        sure += [f"{name} is close to its {limit}" for name, limit in claim.near.items()]
+        sides = claim.finding.sides if claim.finding else {}
+        names = {key: f"“{label}”" for label, key in sides.items()}
+        sure += [f"{names.get(key, key)} is close to its {end}" for key, end in claim.near.items()]
         ran = [
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),

@@ -15,12 +15,9 @@ _COLUMNS = ("Claim", "Number", "Verdict", "Section")
 
 @dataclass(frozen=True, repr=False)
 class ClaimsTable:
-    """Claims with their numbers, verdicts and sections, as HTML or text.
+    """Claims with their numbers, verdicts and sections, as HTML or text."""
 
-    Attributes:
-        rows: the claims, each with the heading of the section that shows it; "" for none.
-    """
-
+    # The claims, each with the heading of the section that shows it; "" for none
     rows: tuple[tuple[Claim, str], ...]
 
     def __repr__(self) -> str:

@@ -16,19 +16,13 @@ _STYLE = (
 
 @dataclass(frozen=True, repr=False)
 class Gloss:
-    """A sentence and what each of its words means, as HTML, LaTeX or text.
+    """A sentence and what each of its words means, as HTML, LaTeX or text."""
 
-    Attributes:
-        words: of the sentence.
-        glosses: the English for each word; several English words are joined by hyphens.
-        translation: the sentence in good English; "" leaves it out.
-        language: the language of the sentence, as HTML names it.
-    """
-
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # of the sentence
+    # The English for each word; several English words are joined by hyphens
     glosses: tuple[str, ...]
-    translation: str = ""
-    language: str = "es"
+    translation: str = ""  # the sentence in good English; "" leaves it out
+    language: str = "es"  # the language of the sentence, as HTML names it
 
     def __post_init__(self) -> None:
         if len(self.words) != len(self.glosses) or not self.words:

@@ -29,22 +29,14 @@ class Letters:
 
     Training draws a length for every batch, from half of `length` to all of it. The longest test
     is `stretch` times as long, and asks in the last quarter of the positions.
-
-    Attributes:
-        letters: how many different ones there are; they are numbers from 0.
-        back: how many positions back the answer stands.
-        length: of the longest row in training.
-        stretch: how many times as long the longest test is.
-        batch_size: rows of a batch.
-        test_size: rows of a test.
     """
 
-    letters: int = 8
-    back: int = 3
-    length: int = 32
-    stretch: int = 4
-    batch_size: int = 16
-    test_size: int = 100
+    letters: int = 8  # how many different ones there are; they are numbers from 0
+    back: int = 3  # how many positions back the answer stands
+    length: int = 32  # of the longest row in training
+    stretch: int = 4  # how many times as long the longest test is
+    batch_size: int = 16  # rows of a batch
+    test_size: int = 100  # rows of a test
 
     @property
     def lengths(self) -> tuple[int, int, int, int]:
@@ -79,12 +71,7 @@ class Letters:
 
 
 class Fresh:
-    """Batches of a task for training, drawn one after the other with one generator.
-
-    Args:
-        task: what is drawn.
-        seed: of the generator.
-    """
+    """Batches of a task for training, drawn one after the other with one generator."""
 
     def __init__(self, task: Letters, seed: int) -> None:
         self.task = task
@@ -112,27 +99,14 @@ def letter_config(
     Learned positions have a row for each of the longest test. The last bucket of distances
     begins at three quarters of the training length, so that training meets every bucket.
 
-    Args:
-        task: what the model is asked.
-        positions: how it is told positions.
-        width: of its vectors; feed-forward layers are twice as wide.
-        heads: of each layer of attention.
-        buckets: of distances, if it is told these.
-
     >>> letter_config(Letters(), "alibi", width=32, heads=4, buckets=16).max_len
     128
     """
     return TransformerConfig(
-        vocab_size=task.letters + 1,
-        embed_dim=width,
-        num_heads=heads,
-        hidden_dim=2 * width,
-        positions=positions,
-        max_len=task.lengths[-1],
-        relative_buckets=buckets,
-        relative_max_distance=task.length * 3 // 4,
-        dropout_p=0.0,
-    )
+        vocab_size=task.letters + 1, embed_dim=width, num_heads=heads, hidden_dim=2 * width,
+        positions=positions, max_len=task.lengths[-1], relative_buckets=buckets,
+        relative_max_distance=task.length * 3 // 4, dropout_p=0.0,
+    )  # fmt: skip
 
 
 def train_letters(
@@ -140,13 +114,8 @@ def train_letters(
 ) -> tuple[LanguageModel, list[float]]:
     """Draw a model and train it on fresh batches; return it and the loss of every update.
 
-    Torch's random numbers are afterwards what they were.
-
-    Args:
-        task: what the model learns.
-        config: of the model.
-        training: whose seed is also that of the model and of the batches, so that models of one
-            seed see the same letters.
+    The seed of the training is also that of the model and of the batches, so that models of one
+    seed see the same letters. Torch's random numbers are afterwards what they were.
     """
     model = _drawn(config, training.seed)
     with torch.random.fork_rng(devices=[]):
@@ -169,12 +138,6 @@ def learn_letters(
 
     The learning rate falls from the end of the warm-up on. In the study it falls from the first
     update on.
-
-    Args:
-        task: what the model learns.
-        positions: how it is told positions.
-        seed: of the model and of its batches.
-        changes: of the training, as `steps`.
     """
     study = load_result(_STUDY).config
     sizes = {name: study[name] for name in ("width", "heads", "buckets")}
@@ -197,14 +160,7 @@ def learn_letters(
 
 @torch.no_grad()
 def right_answers(model: LanguageModel, task: Letters, n: int, seed: int) -> float:
-    """Return how many answers of 100 are right in the last quarter of texts of n letters.
-
-    Args:
-        model: what is asked.
-        task: how it is asked.
-        n: letters of a text.
-        seed: of the texts.
-    """
+    """Return how many answers of 100 are right in the last quarter of texts of n letters."""
     given, answers = task.draw(task.test_size, n, Generator().manual_seed(seed))
     right = (model(given).argmax(-1) == answers)[:, n * 3 // 4 :]
     return 100.0 * float(right.double().mean())
@@ -219,11 +175,7 @@ def with_scaling(model: LanguageModel, scaling: RotaryScaling | None) -> Languag
 
 
 def with_attention(model: LanguageModel, **changes: Any) -> LanguageModel:
-    """Return a model with the same weights, copied, whose layers attend with other settings.
-
-    Args:
-        model: what is copied.
-        changes: attributes of every block's attention, as `window` and `rotary`.
+    """Return a copy whose layers attend with other settings of theirs, as `window` and `rotary`.
 
     Raises:
         AttributeError: attention has no such setting.

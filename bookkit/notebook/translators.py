@@ -25,21 +25,14 @@ _STUDY = "live"
 
 @dataclass(frozen=True)
 class SmallTask:
-    """What the small translators learn from, and what they are tested on.
+    """What the small translators learn from, and what they are tested on."""
 
-    Attributes:
-        seed: decides the training pairs, first weights and order of batches.
-        training: pairs to learn from; no test sentence is among them.
-        tests: pairs by the name of the test: "test", "held_out", and by length, as "11-14".
-        english: the vocabulary of the source.
-        spanish: the vocabulary of the target.
-    """
-
-    seed: int
-    training: list[Pair]
+    seed: int  # decides the training pairs, first weights and order of batches
+    training: list[Pair]  # pairs to learn from; no test sentence is among them
+    # Pairs by the name of the test: "test", "held_out", and by length, as "11-14"
     tests: dict[str, list[Pair]]
-    english: Vocabulary
-    spanish: Vocabulary
+    english: Vocabulary  # the vocabulary of the source
+    spanish: Vocabulary  # the vocabulary of the target
 
 
 def small_task(seed: int, *, apart_from: Iterable[Pair] = ()) -> SmallTask:
@@ -69,13 +62,9 @@ def small_task(seed: int, *, apart_from: Iterable[Pair] = ()) -> SmallTask:
     unseen = [*(pair for pairs in tests.values() for pair in pairs), *apart_from]
     training = english_spanish(config["train_pairs"], seed=seed, max_length=longest, exclude=unseen)
     everything = [*training, *unseen]
-    return SmallTask(
-        seed,
-        training,
-        tests,
-        Vocabulary.from_tokens(pair.source for pair in everything),
-        Vocabulary.from_tokens(pair.target for pair in everything),
-    )
+    words = Vocabulary.from_tokens(pair.source for pair in everything)
+    others = Vocabulary.from_tokens(pair.target for pair in everything)
+    return SmallTask(seed, training, tests, words, others)
 
 
 def small_translator(
@@ -101,15 +90,10 @@ def small_translator(
     torch.manual_seed(task.seed)
     made = model(
         Seq2SeqConfig(
-            len(task.english),
-            len(task.spanish),
-            setting["embed_dim"],
-            setting["hidden_dim"],
-            attention=setting["attention"],
-            query=setting["query"],
-            dropout_p=setting["dropout_p"],
+            len(task.english), len(task.spanish), setting["embed_dim"], setting["hidden_dim"],
+            attention=setting["attention"], query=setting["query"], dropout_p=setting["dropout_p"],
         )
-    )
+    )  # fmt: skip
     batches = PooledBatches(
         task.training, task.english, task.spanish, batch_size=setting["batch_size"], seed=task.seed
     )

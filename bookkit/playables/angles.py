@@ -8,8 +8,8 @@ from companion.positions import rotary_frequencies
 
 _CAPTION = (
     "The score depends on the distance alone. Each dial is one pair of features: the query (solid, "
-    "with a dot) and the key (dashed, with a ring), turned by f radians a position. What the pairs "
-    "add up to is the score. Below, the score at every distance; the level line is 0."
+    "with a dot) and the key (dashed, with a ring), turned by f radians a position. The score is "
+    "the sum of what the pairs add. The curve shows it at every distance; its level line is 0."
 )
 
 

@@ -1,55 +1,97 @@
-"""The atlas of today's attention: what came when, and every architecture as a row that opens."""
+"""The atlas of today's attention: ten published models, and every checked architecture."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
 from bookkit.atlas.block import draw_block, legend, letters_of
-from bookkit.atlas.census import PLAIN, WORDS
-from bookkit.atlas.kinds import Reach
+from bookkit.atlas.history import Model, history
+from bookkit.atlas.kinds import kind_of
 from bookkit.atlas.rows import SAME, Atlas, AtlasRow, Parity, load_atlas
-from bookkit.atlas.shapes import STRIPES
 from bookkit.atlas.unusual import unusual
-from bookkit.atlas.words import ITEMSIZE, LENGTH, Facts, describe, in_bytes
+from bookkit.atlas.words import ITEMSIZE, LENGTH, MARKS, Facts, describe, in_bytes
 from bookkit.playables.playable import Playable, playable, style_in_place
+from companion.models.atlas import LayerSpec
+from companion.models.atlas.kept import Kept
+
+HUB = "https://huggingface.co/"
+"""Where the repositories of published models are."""
+
+LENGTHS = tuple(2**power for power in range(7, 21))
+"""The lengths of a text that a reader can choose, in tokens."""
+
+KINDS: Mapping[str, str] = {
+    "keys": "keys and values of every token",
+    "window": "the last tokens, in windows",
+    "latent": "a short vector a token",
+    "pooled": "one vector for several tokens",
+    "state": "a state of fixed size",
+}
+"""What a part of a cache is, by how it grows."""
 
 
-def atlas_census(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
-    """Show the architectures by year; the reader picks what some of them have.
+def atlas_models(*, caption: str = "") -> Playable:
+    """Show what the models of the lesson keep of a text, whose length the reader chooses.
 
-    Without scripts it shows all names, and `census` has the numbers.
-
-    >>> atlas_census()
-    The architectures of the atlas by year: a drawing to play with.
+    >>> atlas_models()
+    What ten published models keep: a drawing to play with.
     """
-    atlas = load_atlas() if atlas is None else atlas
-    rows = [(row, describe(row.spec)) for row in atlas.rows]
     return playable(
-        "census",
-        "The architectures of the atlas by year",
+        "atlas-models",
+        "What ten published models keep",
         caption=caption,
-        marks=[(word, WORDS[word]) for word in (PLAIN, *_present(rows))],
-        rows=[
-            {
-                "name": row.name,
-                "year": row.year,
-                "marks": facts.marks or (PLAIN,),
-                "pattern": facts.pattern,
-                "layers": letters_of(row.spec),
-            }
-            for row, facts in rows
-        ],
+        kinds=list(KINDS.items()),
+        hub=HUB,
+        lengths=LENGTHS,
+        length=LENGTHS.index(LENGTH),
+        models=[_model(one) for one in history().values()],
     )
 
 
-def _present(rows: Sequence[tuple[AtlasRow, Facts]]) -> list[str]:
-    """Return the marks that some architecture has."""
-    there = {mark for _, facts in rows for mark in facts.marks}
-    return [mark for mark in WORDS if mark in there]
+def _model(model: Model) -> dict[str, Any]:
+    layers = model.spec.layers
+    parts = Counter((_kind(layer, part), part) for layer in layers for part in layer.keeps())
+    facts, drawing = describe(model.spec), draw_block(model.spec).plain()
+    said = {"pattern": facts.pattern, "alt": legend(model.spec)} | drawing
+    if model.learned:  # its specification has no positions at all
+        words = json.dumps(said).replace("positions: NoPE", "positions: learned")
+        said = json.loads(words.replace(" NoPE", ""))
+    full = " once the windows are full" if "sliding window" in facts.marks else ""
+    return said | {
+        "name": model.name,
+        "date": model.date,
+        "weights": model.weights,
+        "context": model.context,
+        "paper": model.paper,
+        "url": model.url,
+        "file": model.file,
+        "words": model.words,
+        "layers": letters_of(model.spec),
+        "grows": f"Every further token adds {ITEMSIZE * facts.token:,} bytes{full}.",
+        "parts": [
+            [kind, n, part.numbers, part.tokens, part.limit, part.itemsize, part.beyond]
+            for (kind, part), n in parts.items()
+        ],
+    }  # fmt: skip
+
+
+def _kind(layer: LayerSpec, part: Kept) -> int:
+    """Return which of `KINDS` a part is."""
+    if part.tokens is None or kind_of(layer).reach in ("state", "short"):
+        kind = "state"
+    elif part.limit is not None or part.beyond is not None:
+        kind = "window"
+    elif part.tokens > 1:
+        kind = "pooled"
+    else:
+        kind = "latent" if kind_of(layer).reach == "latent" else "keys"
+    return list(KINDS).index(kind)
 
 
 def atlas_table(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
-    """Show every architecture as a row to filter and to sort, which opens into its drawing.
+    """Show every architecture as a tile and as a row, to find and to sort, which opens.
 
     Without scripts the table is whole, and rows do not open.
 
@@ -62,66 +104,11 @@ def atlas_table(atlas: Atlas | None = None, *, caption: str = "") -> Playable:
         "atlas",
         "The atlas as a table",
         caption=caption,
-        marks=_present(rows),
-        plain=PLAIN,
+        marks=[mark for mark in MARKS if any(mark in facts.marks for _, facts in rows)],
+        hub=HUB,
         library=atlas.address(rows[0][0]).partition("transformers/models")[0],
-        code="#the-code-of-the-mixers",
         rows=[_row(row, facts) for row, facts in rows],
     )
-
-
-class AtlasWords:
-    """What each counted word means; a notebook cell that ends with it shows the list."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
-
-    def __repr__(self) -> str:
-        return "\n".join(f"{word}: {WORDS[word]}" for word in self.words)
-
-    def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<div><dt>{_bar(_DRAWN.get(word))}{escape(word)}</dt>"
-            f"<dd>{escape(WORDS[word])}</dd></div>"
-            for word in self.words
-        )
-        return (
-            f'<div class="am-play">{style_in_place("atlas")}'
-            f'<dl class="am-atlas-terms">{lines}</dl></div>'
-        )
-
-
-_DRAWN: Mapping[str, Reach] = {
-    PLAIN: "full",
-    "window": "window",
-    "latent": "latent",
-    "index": "indexed",
-    "pooled": "full",
-    "state": "state",
-    "convolution": "short",
-}
-"""As what a word is drawn that says what a layer reaches."""
-
-
-def _bar(reach: Reach | None) -> str:
-    """Draw a layer as a drawing does; an empty place where there is nothing to draw."""
-    parts = dict(STRIPES.values())
-    path = (
-        ""
-        if reach is None
-        else f'<path class="am-atlas-reach am-atlas-{reach}" d="M0 4h{34 * parts[reach]:.0f}"/>'
-    )
-    return f'<svg class="am-atlas-bar" viewBox="0 0 34 8" aria-hidden="true">{path}</svg>'
-
-
-def atlas_words() -> AtlasWords:
-    """Return what the words mean that tell architectures apart, each with the bar of its layers.
-
-    >>> str(atlas_words()).partition(":")[0]
-    'nothing'
-    """
-    rows = [(row, describe(row.spec)) for row in load_atlas().rows]
-    return AtlasWords((PLAIN, *_present(rows)))
 
 
 class AtlasDrawing:
@@ -157,7 +144,8 @@ def _row(row: AtlasRow, facts: Facts) -> dict[str, Any]:
     return {
         "type": row.model_type,
         "name": row.name,
-        "year": row.year,
+        "year": row.published.year,
+        "sizes": "toy" if row.toy_size else row.published.model or "default",
         "layers": letters_of(row.spec),
         "pattern": facts.pattern,
         "heads": facts.heads,
@@ -169,7 +157,8 @@ def _row(row: AtlasRow, facts: Facts) -> dict[str, Any]:
         "alt": legend(row.spec),
         "unusual": unusual(row),
         "facts": [_TOY] * row.toy_size + list(_told(facts)),
-        "parity": list(parity_words(row.parity)),
+        "file": row.published.file,
+        "parity": [f"Layers at toy size: {row.checked}.", *parity_words(row.parity)],
         "path": row.path,
         "of": row.checkpoint,
     }
@@ -184,11 +173,12 @@ _TOY = (
 def _told(facts: Facts) -> Iterable[str]:
     """Yield what a row says when it is open, beside its drawing."""
     yield f"At every position: {facts.feed_forward}. Norms: {facts.norms}."
-    grows = f"{facts.token:,} numbers for every further token" if facts.token else "nothing more"
-    state = f", and {facts.fixed:,} numbers of states that do not grow" if facts.fixed else ""
+    grows = f"adds {ITEMSIZE * facts.token:,} bytes" if facts.token else "adds nothing"
+    full = ", once the windows are full," if "sliding window" in facts.marks else ""
+    state = f" Its states have {facts.fixed:,} numbers and do not grow." if facts.fixed else ""
     yield (
         f"Of a text of {LENGTH:,} tokens it keeps {in_bytes(facts.bytes)} at {ITEMSIZE} bytes a"
-        f" number. Beyond its windows it keeps {grows}{state}."
+        f" number. Every further token{full} {grows}.{state}"
     )
 
 

@@ -1,92 +1,108 @@
-/* What a model keeps of a text and computes for its next token: chosen, or read from a config.json. */
-import { readConfig } from "./config-reader.js";
-import { CONTROLS, SAID, button, choice, h, panel, select, slider, sum, table } from "./kit.js";
+/* What a model keeps of a text: of which kinds, and layer by layer; chosen, or read from a config.json. */
+import { readConfig } from "./config-table.js";
+import { CONTROLS, SAID, button, choice, h, inBytes, panel, select, slider, sum, table, whole } from "./kit.js";
 
-const FIELDS = ["what", "numbers", "tokens", "read", "limit", "itemsize", "readLimit", "beyond"];
+export const lines = [3, 5];
 
-export const lines = [2, 3];
+const KINDS = ["keys and values of all tokens", "windows", "latents, pools and their indexes", "states"];
+const written = (file) => JSON.stringify(file, null, 1).replace(/\[[^[\]{}]*\]/g, (list) => list.replace(/\s+/g, " "));
 
-export const start = ({ shown, length, batch, precision }) => ({ model: shown, pasted: null, length, batch: Math.log2(batch), precision, text: "", fault: "" });
-
-/* Python writes Infinity into such files, which is no JSON. */
-function read({ text }) {
+/* Read a file of the text; what Python writes into it, Infinity and NaN, is no JSON. */
+function read(data, text) {
   try {
-    return { pasted: readConfig(JSON.parse(text.replace(/-?\b(Infinity|NaN)\b/g, "null"))), model: -1, fault: "" };
+    return { read: readConfig(data.table, JSON.parse(text.replace(/-?\b(Infinity|NaN)\b/g, "null"))), fault: "" };
   } catch (error) {
-    return { fault: error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message };
+    return { read: null, fault: error instanceof SyntaxError ? `This is no JSON: ${error.message}.` : error.message };
   }
 }
 
-export const controls = ({ models, lengths, precisions }, at) => panel(at, "Choose a model, the length of the texts, their number and the precision",
-  select("model", "model", models.map(({ title }) => title), { then: { pasted: null }, grows: true }),
-  slider("length", "tokens", { max: lengths.length - 1, show: (place) => whole(lengths[place]) }),
-  slider("batch", "texts", { max: 8, show: (power) => 2 ** power }),
-  choice("precision", "numbers in", precisions.map(([name]) => name)),
-  h("details", { class: "am-calculator-paste" }, h("summary", {}, "Or paste a model's config.json"),
-    h("label", {}, h("span", {}, "config.json"), h("textarea", {
-      rows: 5, spellcheck: "false", autocomplete: "off", value: at.text, oninput: (now, event) => ({ text: event.target.value }),
-    })),
-    button("Read it", read, { "data-grows": true })(),
-    h("p", { class: "am-calculator-fault", role: "alert" }, at.fault)));
-
-const chosen = ({ models }, { model, pasted }) => pasted ?? models[model];
-
-/* Layers of the data have rows in place of parts, and no `reads` where that is what they keep. */
-function layersOf(model) {
-  const part = (row) => (Array.isArray(row) ? Object.fromEntries(FIELDS.map((name, at) => [name, row[at]])) : row);
-  return model.layers.map((layer) => ({ ...layer, keeps: layer.keeps.map(part), reads: (layer.reads ?? layer.keeps).map(part) }));
+function picked(data, model) {
+  const text = written(data.models[model].file);
+  return { model, text, title: data.models[model].title, ...read(data, text) };
 }
+
+export const start = (data) => ({
+  ...picked(data, data.shown), length: data.length, memory: data.memory, precision: data.precision,
+});
+
+/* A file that is pasted is the last entry of the menu, so that the menu says what is shown. */
+function pasted(at, event, { data }) {
+  const found = read(data, at.text);
+  return { ...found, model: data.models.length, title: found.read ? `this ${found.read.family}` : "this file" };
+}
+
+export const controls = (data, at) => {
+  const own = at.model === data.models.length;
+  return panel(at, "Choose a model, the length of the text, the memory and the precision",
+    (now) => h("label", { class: "am-play-select", "data-grows": true }, h("span", {}, "model"),
+      h("select", { onchange: (_, event, play) => (event.target.selectedIndex < data.models.length ? picked(play.data, event.target.selectedIndex) : {}) },
+        [...data.models.map(({ title }) => title), ...(own ? ["your own file"] : [])].map((words, place) =>
+          h("option", { value: place, selected: place === now.model }, words)))),
+    slider("length", "tokens", { max: data.lengths.length - 1, show: (place) => whole(data.lengths[place]) }),
+    slider("memory", "memory", { max: data.memories.length - 1, show: (place) => `${whole(data.memories[place])} GB` }),
+    choice("precision", "numbers in", data.precisions.map(([name]) => name)),
+    h("details", { class: "am-calculator-paste" }, h("summary", {}, "Its config.json, or your own"),
+      h("label", {}, h("span", {}, "config.json"), h("textarea", {
+        rows: 8, spellcheck: "false", autocomplete: "off", value: at.text, oninput: (now, event) => ({ text: event.target.value }),
+      })),
+      button("Read it", pasted, { "data-grows": true })()),
+    h("p", { class: "am-calculator-fault", role: "alert" }, at.fault));
+};
+
+const kindOf = ({ what, tokens, limit }) =>
+  (/latent|rotary|indexer|pooled|block/.test(what) ? 2 : tokens === null ? 3 : limit !== null ? 1 : 0);
 
 export function model(data, at) {
-  const [tokens, texts, [, itemsize]] = [data.lengths[at.length], 2 ** at.batch, data.precisions[at.precision]];
-  const entries = ({ beyond, tokens: each, limit }) => {
-    const length = beyond === null ? tokens : tokens % beyond;
-    return Math.min(each === null ? 1 : Math.floor(length / each), limit ?? Infinity);
+  if (!at.read) return { fault: at.fault };
+  const [tokens, memory, [, itemsize]] = [data.lengths[at.length], data.memories[at.memory] * 1e9, data.precisions[at.precision]];
+  const entries = (length, { beyond, tokens: each, limit }) => {
+    const seen = beyond === null ? length : length % beyond;
+    return Math.min(each === null ? 1 : Math.floor(seen / each), limit ?? Infinity);
   };
-  const bytes = (part) => texts * entries(part) * part.numbers * (part.itemsize || itemsize);
-  const operations = (part) => part.read * Math.min(
-    part.tokens === null ? 1 : entries(part) + (part.tokens === 1 ? 1 : 0), part.readLimit ?? Infinity);
-  const [layers, { outer }] = [layersOf(chosen(data, at)), chosen(data, at)];
-  const over = (value) => sum(layers.map((layer) => layer.count * value(layer)));
-  const weights = outer + over((layer) => layer.weights);
-  const reading = over(({ reads }) => sum(reads.map(operations)));
+  const bytes = (part, length = tokens) => entries(length, part) * part.numbers * (part.itemsize || itemsize);
+  const over = (value) => sum(at.read.layers.map(({ count, keeps }) => count * sum(keeps.map(value))));
+  const kept = over((part) => bytes(part));
+  const grows = (part) => part.tokens !== null && part.limit === null && part.beyond === null;
   return {
-    rows: layers.flatMap(({ count, keeps }) => keeps.map((part) => ({ count, part, one: bytes(part), all: count * bytes(part) }))),
-    kept: over(({ keeps }) => sum(keeps.map(bytes))), weights, reading, operations: 2 * weights + reading,
+    fault: "", kept, token: over((part) => (grows(part) ? (part.numbers * (part.itemsize || itemsize)) / part.tokens : 0)),
+    texts: kept > 0 ? Math.floor(memory / kept) : 0,
+    shares: KINDS.map((name, kind) => ({ name, bytes: over((part) => (kindOf(part) === kind ? bytes(part) : 0)) })),
+    layers: at.read.layers.map(({ first, count, kind, keeps }) => ({
+      first, last: first + count - 1, kind, parts: keeps, one: sum(keeps.map((part) => bytes(part))),
+    })),
   };
-}
-
-const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
-/* Say a number of bytes with three digits. */
-function inBytes(size) {
-  if (size < 1000) return `${size} bytes`;
-  const unit = size < 999.5e3 ? 1 : size < 999.5e6 ? 2 : size < 999.5e9 ? 3 : 4;
-  const said = size / 1000 ** unit;
-  return `${said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["kB", "MB", "GB", "TB"][unit - 1]}`;
-}
-
-function inCounts(number) {
-  const found = [[1e12, "trillion"], [1e9, "billion"], [1e6, "million"]].find(([size]) => number >= size);
-  return found ? `${(number / found[0]).toPrecision(3)} ${found[1]}` : whole(number);
 }
 
 /* Say how the bytes of a part come about. */
-function why({ numbers, tokens, beyond, limit, itemsize }) {
+function why({ what, numbers, tokens, beyond, limit, itemsize }) {
   const often = tokens === null ? ", however long the text is" : tokens === 1 ? " a token" : ` for ${tokens} tokens`;
-  return `${whole(numbers)} numbers${often}` + (beyond === null ? "" : ` behind the last ${beyond} that are complete`) +
-    (limit === null ? "" : `, at most ${whole(limit)} times`) + (itemsize ? `, ${itemsize} bytes each` : "");
+  return `${what}: ${whole(numbers)} numbers${often}` + (beyond === null ? "" : ` behind the last ${beyond} that are complete`) +
+    (limit === null ? "" : `, of at most ${whole(limit)} tokens`) + (itemsize ? `, ${itemsize} bytes each` : "");
 }
 
-export const view = ({ rows, weights, reading, operations }) => [
-  CONTROLS, SAID,
-  h("div", { class: "am-scroll" }, table(["layers", "keep", "as", "one layer", "all of them"],
-    rows.map(({ count, part, one, all }) => [count, part.what, why(part), inBytes(one), inBytes(all)]), { kind: "am-calculator-table" })),
-  h("p", { class: "am-calculator-token" }, `The next token of each text passes through ${inCounts(weights)} weights and takes ` +
-    `${inCounts(operations)} operations, ${Math.round((100 * reading) / operations)} in 100 of them to read what was kept.`),
-];
+export function view(m, at) {
+  if (m.fault) return [CONTROLS, SAID];
+  const { shares, layers, kept } = m;
+  const parts = shares.filter(({ bytes }) => bytes > 0);
+  const assumed = at.read.assumed.map(([name, value]) => `${name} ${value}`).join(", ");
+  return [
+    CONTROLS, SAID,
+    h("div", { class: "am-scroll" }, table(["of which", "bytes", "share"], parts.map(({ name, bytes }) => [
+      name, inBytes(bytes),
+      h("span", {}, `${Math.round((100 * bytes) / kept)} % `, h("i", { class: "am-calculator-bar", "aria-hidden": "true", style: { width: `${(6 * bytes) / kept}em` } })),
+    ]), { kind: "am-calculator-table" })),
+    assumed && h("p", {}, `What the file leaves out is taken as the library's class has it: ${assumed}.`),
+    h("details", { class: "am-calculator-layers" }, h("summary", {}, "Each layer"),
+      h("div", { class: "am-scroll" }, table(["layers", "kind", "keeps", "one layer"], layers.map(({ first, last, kind, parts: keeps, one }) => [
+        first === last ? first : `${first}\u2013${last}`, kind.replaceAll("_", " "), keeps.length ? keeps.map((part) => h("div", {}, why(part))) : "nothing", inBytes(one),
+      ]), { kind: "am-calculator-table" }))),
+  ];
+}
 
-export function said({ kept }, at, data) {
-  const texts = 2 ** at.batch;
-  return `Of ${texts === 1 ? "one text" : `${texts} texts`} of ${whole(data.lengths[at.length])} tokens, ${chosen(data, at).title} keeps ${inBytes(kept)}.`;
+export function said(m, at, data) {
+  if (m.fault) return "Nothing is counted: the file could not be read.";
+  const [tokens, memory] = [whole(data.lengths[at.length]), whole(data.memories[at.memory])];
+  const more = m.token ? `each further token adds ${inBytes(m.token)}` : "further tokens add nothing in the long run";
+  return `Of a text of ${tokens} tokens, ${at.title} keeps ${inBytes(m.kept)}; ${more}. ` +
+    `${memory} GB hold ${m.kept ? whole(m.texts) : "any number of"} such text${m.texts === 1 ? "" : "s"}, the weights not counted.`;
 }

@@ -65,5 +65,5 @@ export function view({ middles, last, whole, curve, named, values }, { chance, m
 export function said({ middles, whole }, { chance, measure }, { chances }) {
   if (measure) return "BLEU gives credit for every right stretch of up to four words.";
   const share = (at) => `${whole.at(at).toFixed(0)} of 100 sentences of ${middles.at(at)} words`;
-  return `If each word is right in ${chances[chance]} of 100 cases, whatever the others are, ${share(0)} are right, and ${share(-1)}.`;
+  return `If each word is right with ${chances[chance]} % chance, then ${share(0)} are right, and ${share(-1)}.`;
 }

@@ -57,7 +57,7 @@ export function view({ seen, best, right }, { text, picked, length }, { letters,
   const guess = (i) => h("td", { class: i < length || i === size - 1 ? "am-copying-said" : right.includes(i) ? "am-copying-right" : "am-copying-wrong" }, letters[best[i]]);
   return h("table", { class: "am-copying-table" }, h("tbody", { class: "am-rove", rove: true },
     rows("The text", pick), rows("Where the first head looks", look(0)), rows("Where the second head looks", look(1)),
-    rows("What comes next, predicted at each letter", guess)));
+    rows("What the model predicts after each letter", guess)));
 }
 
 export function said({ seen, best, decided, right }, { text, picked, first, second }, { letters }) {
@@ -66,5 +66,5 @@ export function said({ seen, best, decided, right }, { text, picked, first, seco
   return `Picked: letter ${picked + 1}, ${letters[text[picked]]}. ` +
     `The first head ${first ? `gives ${picked ? num(back[picked - 1]) : "nothing"} to the letter before` : "is off"}. ` +
     `The second head ${second ? `looks most at ${letters[text[far]]}, letter ${far + 1}` : "is off"}. ` +
-    `Predicted next: ${letters[best[picked]]}. Of the ${decided} letters that the repetition decides, ${right.length} are predicted.`;
+    `Predicted next: ${letters[best[picked]]}. Of the ${decided} letters that the repetition decides, ${right.length} ${right.length === 1 ? "is" : "are"} predicted.`;
 }

@@ -4,12 +4,11 @@ import { chart, choice, h, label, line, num, panel, slider, table } from "./kit.
 const STEPS = 60; // of a slider: halves, thirds, quarters and fifths of the weight are among them
 const NOTHING = 1e-9; // a distance below this is none
 const ANSWERS = [[0, 0], [0, 1], [1, 0], [1, 1]]; // to the two questions, in the four sentences
-const [WIDE, HIGH, MARGIN, TEXT] = [560, 484, 30, 96]; // of the drawing; beside the sentence, and its baseline
-const [LEFT, SIDE, FLOOR] = [175, 210, 424];
-const MIDDLE = FLOOR - SIDE / 2;
-// Where the words beside a point stand, by sentence: with one head above or below it, each on a line
-// of its own; with two heads on a side of its own.
-const LANES = [-44, 76, -78, 42];
+const [WIDE, MARGIN, TEXT] = [560, 30, 96]; // of the drawing; beside the sentence, and its baseline
+// By the number of heads: the drawing's height, and where the points' line or square is.
+const FRAMES = [{ high: 312, left: 95, side: 370, floor: 206 }, { high: 484, left: 175, side: 210, floor: 424 }];
+// Where the words of each sentence are beside its point: above or below it with one head, around it with two.
+const LANES = [-26, 60, -54, 34];
 const BESIDE = [[0, 28, "middle"], [-14, 6, "end"], [14, 6, "start"], [0, -16, "middle"]];
 
 export const lines = [4, 6];
@@ -17,7 +16,7 @@ export const lines = [4, 6];
 export const start = ({ heads, shares: [first, second] }) => ({ heads: heads - 1, first, second });
 
 export const controls = ({ pairs: [[word]] }, at) => panel(at, "Divide the weight",
-  choice("heads", "The word has", ["one head", "two heads"]),
+  choice("heads", "The word has", ["one head", "two heads"], { grows: true }),
   ["first", "second"].map((key, head) => slider(key, `head ${head + 1}: on ${word}`, { max: STEPS, show: (share) => num(share / STEPS), off: head > at.heads })));
 
 const apart = (one, other) => Math.hypot(one[0] - other[0], one[1] - other[1]);
@@ -35,6 +34,7 @@ export function model(data, { heads, first, second }) {
 const verdict = (gap) => (gap < NOTHING ? "lost" : gap > 1 - NOTHING ? "whole" : "can be read");
 
 export function view({ weights, points, gaps }, { heads }, { words, places, pairs, query, questions }) {
+  const { high, left, side, floor } = FRAMES[heads];
   const middle = (place) => Math.round(MARGIN + ((WIDE - 2 * MARGIN) * (place + 0.5)) / words.length);
   const looks = (head) => weights[head].map((weight, which) => {
     const [from, to, foot] = [middle(query), middle(places[which]), TEXT + [-24, 12][head]];
@@ -46,7 +46,7 @@ export function view({ weights, points, gaps }, { heads }, { words, places, pair
   const word = (text, place) => label(middle(place), TEXT, text,
     ["am-middle", place === query ? "am-bold am-divided-asks" : places.includes(place) ? "am-bold" : "am-pale"]);
   const sentence = (point, at) => {
-    const [x, y] = [LEFT + SIDE * point[0], heads ? FLOOR - SIDE * point[1] : MIDDLE];
+    const [x, y] = [left + side * point[0], floor - heads * side * point[1]];
     const [right, down, anchor] = heads ? BESIDE[at] : [0, LANES[at], "middle"];
     const clash = points.some((other, which) => which !== at && apart(point, other) < NOTHING);
     const name = `${pairs[0][ANSWERS[at][0]]} \u2026 ${pairs[1][ANSWERS[at][1]]}`;
@@ -56,12 +56,12 @@ export function view({ weights, points, gaps }, { heads }, { words, places, pair
       label(x + right, y + down, [name, !heads && h("tspan", { class: "am-bold", dx: 8 }, num(point[0]))], null, { "text-anchor": anchor }));
   };
   return [
-    chart(WIDE, HIGH, { class: "am-divided-chart" },
+    chart(WIDE, high, { class: "am-divided-chart" },
       looks(0), heads === 1 && looks(1),
       words.map(word),
-      heads ? h("rect", { class: "am-divided-square", x: LEFT, y: FLOOR - SIDE, width: SIDE, height: SIDE }) : line(LEFT, MIDDLE, LEFT + SIDE, MIDDLE, "am-divided-line"),
-      label(LEFT + SIDE / 2, HIGH - 10, "what head 1 hands over, from 0 to 1", "am-axis am-middle"),
-      heads === 1 && label(-MIDDLE, 24, "what head 2 hands over", "am-axis am-middle", { transform: "rotate(-90)" }),
+      heads ? h("rect", { class: "am-divided-square", x: left, y: floor - side, width: side, height: side }) : line(left, floor, left + side, floor, "am-divided-line"),
+      label(left + side / 2, high - 10, "what head 1 hands over, from 0 to 1", "am-axis am-middle"),
+      heads === 1 && label(side / 2 - floor, 24, "what head 2 hands over", "am-axis am-middle", { transform: "rotate(-90)" }),
       points.map(sentence)),
     table(["Question", "Smallest distance", "Answer"], questions.map((question, at) => [question, num(gaps[at]), verdict(gaps[at])]), { kind: "am-divided-readings" }),
   ];

@@ -139,7 +139,7 @@ export function view(m, at, data) {
 
 /* What the gradient foretells of the chosen number, and what becomes of the loss in truth. */
 export function said({ loss, slope, change, atScores }, { chosen }, data) {
-  const foretold = slope === null ? "The blend should have been what is wanted; only the loss depends on it."
+  const foretold = slope === null ? "This number is part of what was wanted. Training does not change it, so it needs no gradient."
     : `${capital(edits(data)[chosen].name)}: gradient ${signed(slope, 3)}. Raise this number by 0.1, and the loss should ` +
       `change by about ${signed(slope / 10, 4)}; it would change by ${signed(change, 4)}.`;
   return `Loss ${num(loss, 4)}. ${foretold} The gradients at the scores sum to ${signed(sum(atScores), 3)}.`;

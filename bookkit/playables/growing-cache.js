@@ -1,5 +1,5 @@
 /* Two layers of attention that read a prompt and then one word at a time, with a cache and without. */
-import { choice, dot, h, num, panel, range, reset, softmax, sum, table } from "./kit.js";
+import { choice, CONTROLS, dot, h, num, panel, range, reset, softmax, sum, table } from "./kit.js";
 
 const LAYERS = 2;
 const SAME = 1e-9; // closer numbers are the same, up to rounding
@@ -81,17 +81,19 @@ export function view({ n, first, mine, scratch, stale, dropped, counts }, { cach
       h("thead", {}, h("tr", {}, h("td"), words.map((word) => h("th", { scope: "col" }, word)))),
       h("tbody", {}, range(LAYERS).map((layer) => h("tr", {}, h("th", { scope: "row" }, `layer ${layer + 1}`), words.map(slot(layer))))),
       h("tbody", {}, words.map((word, row) => h("tr", {}, h("th", { scope: "row" }, word), words.map(cell(row)))))),
+    CONTROLS,
     table(["", "with the cache", "without"], [
       ["words computed in this step", ...counts[0]], ["words computed so far", ...counts[1]], [`output for \u201c${words[n - 1]}\u201d`, ...outputs],
     ], { kind: "am-growing-readings" }),
   ];
 }
 
-export function said({ n, first, mine, scratch, stale, counts: [[here, anew], [kept, again]] }, { rule }, { words, rules }) {
+export function said({ n, first, mine, scratch, stale, counts: [[here, anew], [kept, again]] }, { rule, cache }, { words, rules }) {
   const point = ({ output }) => `(${output[n - 1].map((value) => num(value)).join(", ")})`;
   const late = stale[LAYERS - 1].slice(0, first).filter(Boolean).length;
-  return `Reading \u201c${words.slice(first, n).join(" ")}\u201d, ${rules[rule]}: this step computes ${here} ${here === 1 ? "word" : "words"}, ` +
-    `and ${anew} without a cache. So far it is ${kept}, and ${again} without. The output for \u201c${words[n - 1]}\u201d is ` +
+  const counted = (count) => `${count} ${count === 1 ? "word" : "words"}`;
+  const step = cache ? `without a cache this step computes ${counted(anew)}, and ${here} with one` : `this step computes ${counted(here)}, and ${anew} without a cache`;
+  return `Reading \u201c${words.slice(first, n).join(" ")}\u201d, ${rules[rule]}: ${step}. So far it is ${kept} with a cache and ${again} without. The output for \u201c${words[n - 1]}\u201d is ` +
     `${point(mine)} with the cache and ${point(scratch)} from scratch.` +
     (late ? ` Out of date in layer ${LAYERS}: ${late} of the vectors that were kept.` : "");
 }

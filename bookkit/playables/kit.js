@@ -26,6 +26,17 @@ export const dot = (one, other) => sum(one.map((number, at) => number * other[at
 export const argmax = (numbers) => numbers.indexOf(Math.max(...numbers));
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/* A whole number with a comma behind each thousand. */
+export const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/* Say a number of bytes with three digits. */
+export function inBytes(size) {
+  if (size < 999.5) return size === 1 ? "1 byte" : `${Number(size.toPrecision(3))} bytes`;
+  const unit = Math.min([999.5e3, 999.5e6, 999.5e9, 999.5e12].filter((bound) => size >= bound).length, 4);
+  const said = size / 1000 ** (unit + 1);
+  return `${said >= 1e6 ? said.toPrecision(3) : said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["kB", "MB", "GB", "TB", "PB"][unit]}`;
+}
+
 /* The softmax of scores over the allowed ones; all zeros where none is allowed. */
 export function softmax(scores, allowed = scores.map(() => true)) {
   const highest = Math.max(...scores.filter((_, at) => allowed[at]));
@@ -35,17 +46,17 @@ export function softmax(scores, allowed = scores.map(() => true)) {
 }
 
 /* Turn every array that Python has packed, {shape, bits, base64}, into lists of lists; whole numbers of
-   eight bits have a scale a row. */
+   eight bits have a scale a row, and small ones may be letters, {shape, letters}: zero is "P". */
 const BITS = { float64: Float64Array, float32: Float32Array, int8: Int8Array };
 
 export function unpack(data) {
   if (Array.isArray(data)) return data.map(unpack);
   if (data === null || typeof data !== "object") return data;
-  if (!("base64" in data && "shape" in data)) {
+  if (!("shape" in data && ("base64" in data || "letters" in data))) {
     return Object.fromEntries(Object.entries(data).map(([name, part]) => [name, unpack(part)]));
   }
-  const bytes = Uint8Array.from(atob(data.base64), (letter) => letter.charCodeAt(0));
-  const values = new BITS[data.bits](bytes.buffer);
+  const codes = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const values = data.letters ? Array.from(codes(data.letters), (code) => code - 80) : new BITS[data.bits](codes(atob(data.base64)).buffer);
   const cut = (from, [length, ...inner]) => {
     if (length === undefined) return values[from];
     const size = inner.reduce((product, one) => product * one, 1);

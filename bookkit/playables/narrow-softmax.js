@@ -74,9 +74,9 @@ export function view({ stored, exponents, powers, total, weights }, at, { names,
 
 function finding({ powers, total, worst }) {
   if (powers.includes("Infinity")) return "exp is too large for this type: inf / inf is NaN.";
-  if (total === "Infinity") return "Every exp still fits, but their sum does not: all weights are 0, and nothing warns.";
+  if (total === "Infinity") return "Every exp still fits, but their sum does not: all weights are 0, and nothing warns you.";
   if (total === 0) return "Every exp is rounded to 0, and 0 / 0 is NaN.";
-  return `The weights are numbers; the worst of them is off by ${worst > LEAST ? `${short(worst)} %` : `less than ${LEAST} %`}.`;
+  return `All weights are numbers; the worst one is off by ${worst > LEAST ? `${short(worst)} %` : `less than ${LEAST} %`}.`;
 }
 
 export const said = (m, { shift, kind, safe }, { shifts, kinds }) =>

@@ -1,9 +1,10 @@
 /* What a word is drawn from, after temperature, top-k, top-p and min-p, in this order. */
-import { bar, chart, choice, CONTROLS, h, label, line, num, panel, range, reset, slider, softmax, sum } from "./kit.js";
+import { button, chart, choice, CONTROLS, h, label, line, num, panel, range, slider, softmax, sum } from "./kit.js";
 
-const ROWS = 12; // words that have a bar of their own; Python says so, too
+const ROWS = 8; // words that have a bar of their own; Python says so, too
 const [WIDE, ROW, TOP] = [440, 26, 6];
-const [WORD, BAR, UNIT] = [104, 114, 250]; // where words end, where bars begin, a probability of 1
+const [WORD, BAR, LONG] = [104, 114, 250]; // where words end, where bars begin, the longest bar
+const FULL = [0.25, 0.5, 1]; // chances that the longest bar may stand for
 const READINGS = ["words left", "wrong words, of 100 drawn", "effective number of words"];
 
 export const lines = [3, 5];
@@ -13,11 +14,11 @@ export const start = ({ temperatures, topKs, topPs, minPs }) => ({
   beginning: 0, heat: temperatures.indexOf(1), k: topKs.length - 1, p: topPs.length - 1, least: minPs.length - 1,
 });
 
-export const controls = ({ beginnings, temperatures, topKs, topPs, minPs }, at) => panel(at, "Choose how the next word is drawn",
-  choice("beginning", "after", beginnings),
-  [["heat", "temperature", temperatures], ["k", "top-k", topKs], ["p", "top-p", topPs], ["least", "min-p", minPs]]
+export const controls = (data, at) => panel(at, "Choose how the next word is drawn",
+  choice("beginning", "after", data.beginnings),
+  [["heat", "temperature", data.temperatures], ["k", "top-k", data.topKs], ["p", "top-p", data.topPs], ["least", "min-p", data.minPs]]
     .map(([key, name, values]) => slider(key, name, { max: values.length - 1, show: (place) => values[place] ?? "off" })),
-  reset());
+  button("Reset", { ...start(data), beginning: at.beginning }, { "data-grows": true }));
 
 /* The places of numbers, the largest first. */
 const ranked = (numbers) => range(numbers.length).sort((one, other) => numbers[other] - numbers[one]);
@@ -55,19 +56,20 @@ export function model({ logits, possible, temperatures, topKs, topPs, minPs }, {
 export function view({ chances, own, order, left, wrong, variety }, { beginning }, { words, possible }) {
   const rest = order.slice(ROWS);
   const high = TOP + ROW * (ROWS + 1) + 4;
+  const all = (numbers) => sum(rest.map((word) => numbers[word]));
+  const unit = LONG / FULL.find((full) => Math.max(...chances, ...own, all(chances), all(own)) <= full + 1e-9);
   const row = (name, chance, usual, place, kind) => {
     const y = TOP + ROW * place;
     return h("g", { class: [kind, chance === 0 && "am-next-cut"] },
       label(WORD, y + 18, name, "am-end am-next-name"),
-      h("rect", { class: "am-bar", x: BAR, y: y + 4, width: UNIT * chance, height: 18 }),
-      h("rect", { class: "am-outline am-next-own", x: BAR, y: y + 2, width: UNIT * usual, height: 22 }),
+      h("rect", { class: "am-bar", x: BAR, y: y + 4, width: unit * chance, height: 18 }),
+      h("rect", { class: "am-outline am-next-own", x: BAR, y: y + 2, width: unit * usual, height: 22 }),
       label(WIDE - 2, y + 18, num(chance, 3), "am-end"));
   };
   const one = (word, place) => {
     const cross = !possible[beginning][word];
     return row(words[word] + (cross ? " \u2717" : ""), chances[word], own[word], place, cross && "am-next-wrong");
   };
-  const all = (numbers) => sum(rest.map((word) => numbers[word]));
   return [
     chart(WIDE, high, { class: "am-next-chart" },
       line(BAR, TOP, BAR, high, "am-next-axis"),

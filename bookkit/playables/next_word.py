@@ -13,7 +13,7 @@ TOP_KS = (1, 2, 3, 5, 10, 20, 50, None)
 TOP_PS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, None)
 MIN_PS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, None)
 """What the sliders offer; None cuts nothing."""
-ROWS = 12
+ROWS = 8
 """How many words have a bar of their own; the same as in `next-word.js`."""
 
 

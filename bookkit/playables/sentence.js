@@ -1,8 +1,8 @@
 /* Draw a sentence, the first words of its translation, and ribbons as thick as the attention between
    them; and put a translation into a line of words with their meanings. */
-import { argmax, chart, h, label, num, range, ribbon, sum } from "./kit.js";
+import { argmax, chart, h, hint, label, num, range, ribbon, sum } from "./kit.js";
 
-const [LETTERS, LEAST, TOP, BOTTOM, HEIGHT] = [20, 520, 42, 206, 244];
+const [LETTERS, LEAST, WIDE, TOP, BOTTOM, HEIGHT] = [20, 520, 630, 42, 206, 244];
 const FAINT = 0.02;
 const NARROW = new Set("ijlíìtfr.,;:!¡|'’()");
 const BROAD = new Set("mwMW—…");
@@ -43,12 +43,13 @@ export function ribbons({ words, written, rows }, shown) {
   const half = (TOP + BOTTOM) / 2;
   const path = (at, place) => `M${above[at]} ${TOP}C${above[at]} ${half} ${below[place]} ${half} ${below[place]} ${BOTTOM}`;
   const wide = width > LEAST && { tabindex: 0, role: "group", "aria-label": "The ribbons, wider than a phone" };
-  return h("div", { class: "am-scroll", ...wide }, chart(width, HEIGHT, {
+  const key = words.join(" "); // another sentence is another box, and is seen from its beginning
+  return [width > WIDE && hint("The drawing is wider than its box: scroll it sideways."), h("div", { class: "am-scroll", key, ...wide }, chart(width, HEIGHT, {
     class: "am-translator-ribbons", "aria-label": describe(words, said, rows), role: "img",
   },
   said.map((_, place) => rows[place].map((weight, at) => weight >= FAINT && ribbon(path(at, place), weight, { most: 13 }))),
   words.map((word, at) => label(above[at], 28, word, "am-middle am-bold")),
-  said.map((word, place) => label(below[place], 230, word, "am-middle am-bold", { lang: "es" }))));
+  said.map((word, place) => label(below[place], 230, word, "am-middle am-bold", { lang: "es" }))))];
 }
 
 export const sameWords = (one, other) => one.join(" ") === other.join(" ");

@@ -66,8 +66,14 @@ function readWord({ weights, shape }, id, caches) {
   return softmax(linear(table, rmsNorm(weights["decoder.norm.weight"], x, shape.eps)));
 }
 
+/* A function that reads one word after the other, each once, and returns the chances of the next one. */
+export function reader(model) {
+  const caches = range(model.shape.layers).map(() => ({ keys: [], values: [] }));
+  return (id) => readWord(model, id, caches);
+}
+
 /* Read a text from its beginning, which has an id of its own; return the chances of the next word. */
 export function chancesAfter(model, ids) {
-  const caches = range(model.shape.layers).map(() => ({ keys: [], values: [] }));
-  return ids.map((id) => readWord(model, id, caches)).pop();
+  const read = reader(model);
+  return ids.map((id) => read(id)).pop();
 }

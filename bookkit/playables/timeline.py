@@ -1,4 +1,4 @@
-"""The history of attention as a line of years: what each step kept, what it changed, and where."""
+"""The history of attention as a line of steps: what each kept, what it changed, and where."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -15,6 +15,12 @@ KINDS = {
     "cost": "what it takes to compute and to store",
 }
 """What a step can change, and what each word means."""
+MAIN = frozenset({
+    "graves2013", "sutskever2014", "bahdanau2015", "luong2015", "vaswani2017", "radford2018",
+    "devlin2019", "shazeer2019", "katharopoulos2020", "schlag2021", "su2021", "dao2022", "xiao2024",
+    "deepseek2024", "kimi2025", "deepseek2026",
+})  # fmt: skip
+"""The sources of the steps that a reader should remember."""
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -96,11 +102,11 @@ def timeline_list() -> TimelineList:
 
 
 def attention_timeline(*, caption: str = "") -> Playable:
-    """Show the history of attention as a line of years, from which the reader picks a thread.
+    """Show the history of attention as a line of steps, of which the reader picks a thread.
 
-    Buttons show what changed the score, the position, the memory or the cost; the name of a step
-    opens what it kept, what it changed, and where its source says so. Without scripts it shows all
-    steps by their names, and `timeline_list` has their words.
+    It begins with the steps of `MAIN`. Buttons show instead what changed the score, the position,
+    the memory or the cost, or every step; the names of steps open what each kept, what it changed,
+    and where its source says so. `timeline_list` has all this as text.
 
     >>> attention_timeline()
     Timeline of attention: a drawing to play with.
@@ -112,6 +118,7 @@ def attention_timeline(*, caption: str = "") -> Playable:
         caption=caption,
         kinds=list(KINDS.items()),
         steps=[{**asdict(step), "month": step.month} for step in steps],
+        main=[place for place, step in enumerate(steps) if step.key in MAIN],
     )
 
 

@@ -3,11 +3,9 @@
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bookkit.data.grammar.reading import read
 from bookkit.data.grammar.render import render
@@ -20,50 +18,75 @@ FILES = {
     "with": "with-attention.safetensors",
     "without": "without-attention.safetensors",
     "sentences": "sentences.tsv",
+    "followers": "followers.json",
 }
-"""What a page fetches: two translators, and sentences with their right translations."""
+"""What a page fetches: two translators, sentences with their right translations, and for each word
+those that came after it in training, the most frequent first; "" is the edge of a sentence."""
 
-BANDS = ((2, 5), (6, 10), (11, 14), (15, 20))
-"""Lengths, in English words, by which the sentences are counted; training ended at 14."""
+LONGEST_READ = 14
+"""English words of the longest sentence in training."""
 
-RUNNING = ("she", "works", "in", "the", "new", "house")
-"""The running sentence of the book."""
+BANDS = ((2, 5), (6, 10), (11, LONGEST_READ), (15, 20))
+"""Lengths, in English words, by which the sentences are counted."""
+
+EXAMPLES = {
+    "a crossing": (
+        "she works in the new house",
+        "In Spanish the adjective follows its noun, so two ribbons cross.",
+    ),
+    "a new pair": (
+        "the young man sees the red car",
+        "It has never read “young man”, and yet it knows which word comes first.",
+    ),
+    "a negation": (
+        "he does not listen to the queen",
+        "No Spanish word stands for “does”, so only a thin ribbon begins there.",
+    ),
+    "too long": (
+        "i did not see the city yesterday and my brother is old and she finds the flowers and a "
+        "horse listens to this girl",
+        "It has never read more than 14 words. Here it forgets that she finds the flowers.",
+    ),
+    "no such sentence": (
+        "the cat eats",
+        "In everything it has read, whoever eats has something to eat. It has to say something, "
+        "so it makes up “his garden”.",
+    ),
+}
+"""Sentences to try: what a button calls each, the sentence, and what is to be seen in it."""
 
 
-def live_translator(sentence: Sequence[str] = RUNNING, *, embedded: bool = False) -> Playable:
+def live_translator(*, counted: bool = False, embedded: bool = False) -> Playable:
     """Show a translator that the reader's browser runs, with ribbons to where it looks.
 
-    Without scripts it shows one sentence, and a slider writes its translation word by word. A
-    button says how large the weights are and fetches them from the site. Then the reader can type
-    sentences, change the weights of the attention, and compare with a translator without any.
+    At first it has five sentences, and a slider writes a translation word by word. A button says
+    how large the weights are and fetches them from the site. Then the reader can type sentences,
+    change the weights of the attention, and compare with a translator without any.
 
     Args:
-        sentence: the English words that are translated at first, all of them known to the
-            translator.
+        counted: show how many sentences of each length both translators get right.
         embedded: put the weights into the output itself, 600 KB of text, instead of fetching
             them: for a notebook, around which there is no site.
 
-    >>> live_translator().data["written"]
+    >>> live_translator().data["examples"][0]["written"]
     ['ella', 'trabaja', 'en', 'la', 'casa', 'nueva']
     """
     from bookkit.playables.weights import read_about
 
-    words, about = list(sentence), read_about(FOLDER / FILES["with"])
-    _check_known(sentence, about["source"])
-    written, weights = _translated(words)
+    about = read_about(FOLDER / FILES["with"])
     meanings = dict(zip(about["target"], about["gloss"], strict=True))
-    parsed = read(words)
+    examples = _examples()
+    spoken = [word for one in examples for word in (*one["written"], *(one["right"] or ()))]
     return playable(
         "translator",
         "A translator in the page",
         caption=_CAPTION,
-        words=words,
-        written=written,
-        rows=weights,
-        # The grammar's own translation; None for a sentence that it cannot say.
-        right=None if parsed is None else list(render(parsed).target),
-        gloss={word: meanings.get(word, "") for word in written},
+        examples=examples,
+        gloss={word: meanings.get(word, "") for word in spoken},
+        vocabulary=sorted(about["source"]),
+        longest=LONGEST_READ,
         bands=BANDS,
+        counts=count_right() if counted else [],
         files={name: _file(name, embedded) for name in FILES},
     )
 
@@ -74,28 +97,45 @@ _CAPTION = (
 )
 
 
-def _check_known(sentence: Sequence[str], vocabulary: Sequence[str]) -> None:
-    if isinstance(sentence, str):
-        raise TypeError(f"sentence: got the string {sentence!r}, wanted a sequence of words")
-    if not sentence:
-        raise ValueError("sentence: got no words, wanted at least one")
-    for word in sentence:
-        if word not in vocabulary:
-            raise ValueError(
-                f"sentence: got {word!r}, wanted words that the translator knows, as "
-                f"{', '.join(vocabulary[:5])}"
-            )
+@cache
+def _examples() -> list[dict[str, Any]]:
+    english = [sentence.split() for sentence, _ in EXAMPLES.values()]
+    found = []
+    for name, words, said in zip(EXAMPLES, english, _translated("with", english), strict=True):
+        parsed = read(words)  # None if the grammar cannot say it
+        right = None if parsed is None else list(render(parsed).target)
+        found.append({
+            "name": name, "words": words, "remark": EXAMPLES[name][1], "right": right,
+            "written": list(said.tokens), "rows": said.weights.numpy().round(4),
+        })  # fmt: skip
+    return found
 
 
-def _translated(words: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
+@cache
+def count_right() -> list[dict[str, Any]]:
+    """Return, for each of `BANDS`, how many sentences each translator gets right, and of how many.
+
+    >>> count_right()[3]
+    {'good': [39, 0], 'of': 75}
+    """
+    lines = (FOLDER / FILES["sentences"]).read_text(encoding="utf-8").splitlines()
+    pairs = [tuple(part.split() for part in line.split("\t")) for line in lines]
+    found = [_translated(name, [english for english, _ in pairs]) for name in ("with", "without")]
+    bands = []
+    for low, high in BANDS:
+        places = [at for at, (english, _) in enumerate(pairs) if low <= len(english) <= high]
+        good = [sum(list(one[at].tokens) == pairs[at][1] for at in places) for one in found]
+        bands.append({"good": good, "of": len(places)})
+    return bands
+
+
+def _translated(name: str, english: Sequence[Sequence[str]]) -> list[Any]:
     """Translate in float64, so that no processor rounds the weights otherwise."""
     from bookkit.playables.weights import load_translator
 
-    translator = load_translator(FOLDER / FILES["with"])
+    translator = load_translator(FOLDER / FILES[name])
     translator.model.double()  # type: ignore[attr-defined]
-    (translation,) = translator.translate([words])
-    assert translation.weights is not None
-    return list(translation.tokens), translation.weights.numpy()
+    return list(translator.translate(english))
 
 
 def _file(name: str, embedded: bool) -> dict[str, Any]:

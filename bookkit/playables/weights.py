@@ -1,9 +1,8 @@
-"""Small models as files: eight bits a weight, read by Python and by a page alike.
+"""Translators as files: eight bits a weight, read by Python and by a page alike.
 
 A file is in the format of safetensors. A matrix is stored as whole numbers from -127 to 127 and one
-scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator"
-or "language_model": JSON with the model's configuration, its vocabularies, and where the weights
-come from.
+scale a row; a vector, of which there are few, as float32. The metadata hold one text, "translator":
+JSON with the model's configuration, its vocabularies, and where the weights come from.
 """
 
 import json
@@ -20,7 +19,6 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.data.vocabulary import SPECIAL, Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.translation import Translator
 
 SCALE = ".scale"
@@ -32,8 +30,8 @@ _FLOATS = {16: torch.float16, 32: torch.float32}
 
 
 @contract(matrix="n e")
-def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """Round every row of a matrix to whole multiples, from -127 to 127, of a scale of its own.
+def quantize(matrix: Tensor, most: int = _LEVELS) -> tuple[Tensor, Tensor]:
+    """Round every row of a matrix to whole multiples, from -most to most, of a scale of its own.
 
     Of some scales the one is taken whose rounding has the least squared error: it is often a
     little smaller than the row's largest entry would need, which is then cut off.
@@ -47,8 +45,8 @@ def quantize(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """
     largest = matrix.abs().amax(-1)
     largest = torch.where(largest > 0, largest, 1.0)
-    scales = largest[:, None] * _SHARES / _LEVELS
-    levels = (matrix[:, None] / scales[..., None]).round().clamp(-_LEVELS, _LEVELS)
+    scales = largest[:, None] * _SHARES / most
+    levels = (matrix[:, None] / scales[..., None]).round().clamp(-most, most)
     error = (levels * scales[..., None] - matrix[:, None]).square().sum(-1)
     best = error.argmin(-1, keepdim=True)
     rows = torch.arange(len(matrix))
@@ -103,28 +101,6 @@ def read_about(path: Path) -> dict[str, Any]:
     with safe_open(path, framework="pt") as file:
         (text,) = file.metadata().values()
     return dict(json.loads(text))
-
-
-def save_language_model(
-    model: LanguageModel,
-    vocab: Vocabulary,
-    path: Path,
-    *,
-    bits: Literal[8, 16, 32] = 8,
-    about: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a language model and its vocabulary to one file, as `save_translator` does."""
-    words = vocab.tokens[len(SPECIAL) :]
-    said = {**(about or {}), "config": asdict(model.config), "words": words}
-    path.write_bytes(save(_stored(model, bits), {"language_model": _as_text(said)}))
-
-
-def load_language_model(path: Path) -> tuple[LanguageModel, Vocabulary]:
-    """Read a language model that `save_language_model` wrote; it computes in float32."""
-    about = read_about(path)
-    model = LanguageModel(TransformerConfig(**about["config"]))
-    model.load_state_dict(_restored(path))
-    return model.eval(), Vocabulary(about["words"])
 
 
 def read_stored(path: Path) -> dict[str, Tensor]:

@@ -1,7 +1,7 @@
 /* Width and scale: the weights of one query, and the gradient that reaches many of them. */
 import { bar, chart, clamp, h, label, levels, line, num, panel, range, reset, scale, slider, softmax, table, tick } from "./kit.js";
 
-const [WIDE, HIGH, LEFT, RIGHT, AXIS, LANES] = [480, 284, 30, 466, 258, 9];
+const [WIDE, HIGH, LEFT, RIGHT, AXIS, LANES] = [460, 284, 30, 446, 258, 9];
 const DECADES = [-4, 1]; // of the axis; what is shorter or longer stands at its ends
 
 export const lines = [2, 3];
@@ -31,10 +31,10 @@ export function view({ weights, lengths, largest, typical, scaled, fewer }, at, 
   const step = (RIGHT - LEFT) / weights.length;
   return [
     chart(WIDE, HIGH, {},
-      label(LEFT, 18, `weights of one query over ${weights.length} keys`, "am-bold"),
+      label(LEFT, 18, `weights of the marked query for its ${weights.length} keys`, "am-bold"),
       levels([[1, "1"], [0, "0"]], y, LEFT, RIGHT),
       weights.map((weight, key) => bar(LEFT + step * (key + 0.12), 0.76 * step, y(0), y(0) - y(weight))),
-      label(LEFT, 160, `gradient that reaches each of ${lengths.length} queries`, "am-bold"),
+      label(LEFT, 160, `length of the gradient at each of ${lengths.length} queries`, "am-bold"),
       line(LEFT, AXIS, RIGHT, AXIS, "am-level"),
       range(DECADES[1] - DECADES[0] + 1, DECADES[0]).map((power) => [
         label(logged(power), AXIS + 20, String(10 ** power), "am-axis am-middle"), line(logged(power), AXIS, logged(power), AXIS + 5, "am-level"),
@@ -44,8 +44,8 @@ export function view({ weights, lengths, largest, typical, scaled, fewer }, at, 
         class: ["am-width-dot", one === marked && "am-width-marked"], cx: x(length), cy: 182 + 8 * ((7 * one) % LANES), r: one === marked ? 6 : 4.5,
       }))),
     table(["in numbers", ""], [
-      ["largest weight of the marked query", num(largest, 3)], ["gradient at the typical query (median)", num(typical, 3)],
-      ["the same with scores divided by √d", num(scaled, 3)], ["queries that get less than that", fewer],
+      ["largest weight of the marked query", num(largest, 3)], ["gradient at the typical query", num(typical, 3)],
+      ["the same if scores are divided by √d (dotted line)", num(scaled, 3)], ["queries to the left of the dotted line", fewer],
     ].map(([name, number]) => [name, h("b", {}, number)])),
   ];
 }

@@ -21,7 +21,7 @@ mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
 mathematics/heads_evidence: heads
 mathematics/masks_evidence: masks
-mathematics/position_evidence: positions first_mark
+mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
 implementation/transformer_evidence: translator_race parallelism transformer
@@ -34,7 +34,7 @@ applications/captioning: captioning digits
 tradeoffs/buys: buys
 tradeoffs/explanation: explanation explanation_seeds
 tradeoffs/cost: cost
-tradeoffs/cheaper: kv_heads recall
+tradeoffs/cheaper: kv_heads kv_heads_once recall
 appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {

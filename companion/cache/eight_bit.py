@@ -45,9 +45,12 @@ class EightBitCache(EqualLengths):
     ) -> None:
         shape = batch_size, num_kv_heads, head_dim
         slots = 2, batch_size, num_kv_heads, max_len
-        self._scale = torch.zeros(*slots, 1, dtype=dtype)
+        self._like = torch.zeros(0, dtype=dtype)
+        # In sixteen bits, the scale of a small vector would lose its digits.
+        wide = torch.promote_types(self._like.dtype, torch.float32)
+        self._scale = torch.zeros(*slots, 1, dtype=wide)
         self._levels = torch.zeros(*slots, head_dim, dtype=torch.int8)
-        super().__init__(shape, self._scale.dtype, self._scale.device)
+        super().__init__(shape, self._like.dtype, self._scale.device)
 
     @property
     def max_len(self) -> int:
@@ -60,7 +63,7 @@ class EightBitCache(EqualLengths):
         return self._levels.nbytes + self._scale.nbytes
 
     @contract(
-        matching="_scale", key="batch_size num_kv_heads n head_dim",
+        matching="_like", key="batch_size num_kv_heads n head_dim",
         value="batch_size num_kv_heads n head_dim",
     )  # fmt: skip
     def update(
@@ -72,19 +75,25 @@ class EightBitCache(EqualLengths):
             lengths: None, as no sequence is padded.
 
         Raises:
-            ValueError: more tokens than max_len.
+            ValueError: more tokens than max_len, or a number that is not finite.
         """
         if self.length + key.shape[2] > self.max_len:
             raise ValueError(
                 f"key: got {key.shape[2]} tokens after {self.length}, "
                 f"wanted at most {self.max_len} in all, the cache's max_len"
             )
-        new = self._count(key, lengths)
-        both = torch.stack((key, value))
+        both = torch.stack((key, value)).to(self._scale.dtype)
         scale = both.abs().amax(-1, keepdim=True) / LEVELS
+        if not scale.isfinite().all():
+            raise ValueError(
+                "key, value: got inf or nan, wanted numbers that eight bits can hold"
+            )
+        new = self._count(key, lengths)
         self._scale[:, :, :, new] = scale
         whole = torch.where(scale > 0, both / scale, 0.0).round()
-        self._levels[:, :, :, new] = whole.to(torch.int8)
+        levels = whole.clamp(-LEVELS, LEVELS).to(torch.int8)
+        self._levels[:, :, :, new] = levels
         seen = slice(0, self.length)
-        keys, values = self._levels[:, :, :, seen] * self._scale[:, :, :, seen]
+        stored = self._levels[:, :, :, seen] * self._scale[:, :, :, seen]
+        keys, values = stored.to(self.dtype)
         return keys, values

@@ -110,9 +110,15 @@ class PagedCache(EqualLengths):
         Raises:
             ValueError: the pool has too few free blocks.
         """
+        size = self.pool.block_size
+        wanted = -(-(self.length + key.shape[2]) // size) - len(self.table)
+        if lengths is None and wanted > self.pool.free:
+            raise ValueError(
+                f"pool: got {self.pool.free} free blocks, wanted {wanted} for {key.shape[2]} tokens"
+            )
         positions = self._count(key, lengths)
         for position in range(positions.start, positions.stop):
-            entry, slot = divmod(position, self.pool.block_size)
+            entry, slot = divmod(position, size)
             if entry == len(self.table):
                 self.table.append(self.pool.take())
             new = position - positions.start

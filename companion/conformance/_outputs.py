@@ -119,9 +119,8 @@ def check_positions(least: int, x: Array, other: Array | None = None) -> None:
 @contract(like="any: ...")
 def constant_like(like: Array, numbers: Any) -> Any:
     """Return NumPy numbers in the library, the dtype and on the device of an array."""
-    return namespace(like).asarray(
-        numbers, dtype=like.dtype, device=device_of(like)
-    )
+    alike = {"dtype": like.dtype, "device": device_of(like)}
+    return namespace(like).asarray(numbers, **alike)
 
 
 def as_heads(like: Array, *rows: Any) -> list[Any]:
@@ -136,6 +135,5 @@ def mask_like(mask: Flags, x: Array) -> Any:
 
 def with_positions(x: Any, other: Any, start: int, stop: int) -> Any:
     """Return x with the positions from start to stop of other."""
-    return namespace(x).concat(
-        [x[:, :start], other[:, start:stop], x[:, stop:]], axis=1
-    )
+    parts = [x[:, :start], other[:, start:stop], x[:, stop:]]
+    return namespace(x).concat(parts, axis=1)

@@ -239,9 +239,8 @@ def _cached(asked: Subject) -> None:
             key = _turned(namespace(piece).concat(seen, axis=1))
             options = {"is_causal": True, "offset": offset}
             if how == "attn_mask":
-                mask: Flags = np.tri(
-                    piece.shape[1], key.shape[2], offset, dtype=bool
-                )
+                q, k = piece.shape[1], key.shape[2]
+                mask: Flags = np.tri(q, k, offset, dtype=bool)
                 options = {"attn_mask": mask_like(mask, piece)}
             return _turned(asked(_turned(piece), key, key, **options))
 

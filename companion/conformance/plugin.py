@@ -57,9 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args.clear()
-    config.pluginmanager.register(
-        _Kit(_found(given, config), given), "attention-kit"
-    )
+    kit = _Kit(_found(given, config), given)
+    config.pluginmanager.register(kit, "attention-kit")
 
 
 def _found(given: str, config: pytest.Config) -> Any:

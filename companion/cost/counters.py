@@ -132,14 +132,10 @@ def measure_saved_bytes(
     with saved_tensors_hooks(pack, lambda saved: saved):
         # Held: what nobody can call backward on any more is not kept.
         result = call()
-    saved = (
-        tensor for reference in packed if (tensor := reference()) is not None
-    )
+    saved = (tensor for one in packed if (tensor := one()) is not None)
     kept = {storage._cdata: storage for storage in map(_storage, saved)}
     del result
-    return sum(
-        storage.nbytes() for key, storage in kept.items() if key not in own
-    )
+    return sum(one.nbytes() for key, one in kept.items() if key not in own)
 
 
 def _attention(

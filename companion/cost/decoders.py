@@ -49,9 +49,7 @@ def token_cost(
     >>> token_cost(ModelSpec(vocab_size=11, embed_dim=16, layers=(layer,)), length=9)
     TokenCost(weights=2864, operations=7008, reading=1280, bytes=576)
     """
-    weights = sum(
-        layer_weights(spec.embed_dim, layer) for layer in spec.layers
-    )
+    weights = sum(layer_weights(spec.embed_dim, one) for one in spec.layers)
     weights += outer_weights(spec)
     parts = (part for layer in spec.layers for part in layer.reads())
     reading = sum(part.read_operations(length) for part in parts)

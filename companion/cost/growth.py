@@ -72,13 +72,11 @@ def fit_exponent(
     slope, start = linear_regression(x, y)
     freedom, half = len(x) - 2, math.inf
     if freedom:
-        strays = math.fsum(
-            (b - start - slope * a) ** 2 for a, b in zip(x, y, strict=True)
-        )
+        pairs = zip(x, y, strict=True)
+        strays = math.fsum((b - start - slope * a) ** 2 for a, b in pairs)
         spread = len(x) * pvariance(x)
-        half = t_quantile(freedom, confidence) * math.sqrt(
-            strays / freedom / spread
-        )
+        error = math.sqrt(strays / freedom / spread)
+        half = t_quantile(freedom, confidence) * error
     return PowerLaw(slope, slope - half, slope + half, math.exp(start))
 
 

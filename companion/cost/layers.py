@@ -123,9 +123,8 @@ def multi_head_flops(
     projections = 2 * matmul_flops(q_len, embed_dim, num_heads * width)
     if not projected:
         entry = (key_dim or embed_dim) + (value_dim or embed_dim)
-        projections += matmul_flops(
-            memory, entry, (num_kv_heads or num_heads) * width
-        )
+        columns = (num_kv_heads or num_heads) * width
+        projections += matmul_flops(memory, entry, columns)
     pairs = q_len * (cached + memory) if pairs is None else pairs
     products = batch_size * num_heads * matmul_flops(pairs, width, 1)
     return AttentionFlops(batch_size * projections, products, products)
@@ -162,9 +161,8 @@ def additive_flops(
     projections = matmul_flops(q_len, query_dim, hidden_dim)
     if not projected:
         projections += matmul_flops(k_len, key_dim, hidden_dim)
-    return _of_memory(
-        projections, hidden_dim, key_dim, q_len * k_len, batch_size
-    )
+    pairs = q_len * k_len
+    return _of_memory(projections, hidden_dim, key_dim, pairs, batch_size)
 
 
 @contract(query_dim=">= 1", key_dim=">= 1", hidden_dim=">= 1", **LENGTHS)
@@ -273,9 +271,8 @@ def recurrent_flops(
     >>> recurrent_flops("gru", 5, 7, tokens=3), recurrent_flops("lstm", 5, 7, tokens=3)
     (1512, 2016)
     """
-    return matmul_flops(
-        tokens, input_dim + hidden_dim, _GATES[cell] * hidden_dim
-    )
+    columns = _GATES[cell] * hidden_dim
+    return matmul_flops(tokens, input_dim + hidden_dim, columns)
 
 
 def _of_memory(

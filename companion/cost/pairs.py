@@ -119,6 +119,5 @@ def tiled_flops(
     d, v = head_dim, head_dim if value_dim is None else value_dim
     # Of score and blend; of the score again and four gradients.
     widths = (d + v, 3 * d + 2 * v)
-    return TiledFlops(
-        *(batch_size * num_heads * matmul_flops(pairs, w, 1) for w in widths)
-    )
+    heads = batch_size * num_heads
+    return TiledFlops(*(heads * matmul_flops(pairs, w, 1) for w in widths))

@@ -83,9 +83,8 @@ def measure_roofline(
             rounds=rounds,
         )
     moved = array_bytes(3, length, dtype=matrix.dtype)
-    return Roofline(
-        2 * size**3 / min(seconds["product"]), moved / min(seconds["triad"])
-    )
+    flops = 2 * size**3 / min(seconds["product"])
+    return Roofline(flops, moved / min(seconds["triad"]))
 
 
 class StepCost(NamedTuple):

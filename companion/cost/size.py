@@ -75,9 +75,8 @@ def kv_cache_bytes(
             "max_len: got None without a window, wanted a whole number"
         )
     entry = head_dim + (value_dim or head_dim)
-    return num_layers * array_bytes(
-        batch_size, num_kv_heads, min(limits), entry, dtype=dtype
-    )
+    shape = batch_size, num_kv_heads, min(limits), entry
+    return num_layers * array_bytes(*shape, dtype=dtype)
 
 
 @contract(embed_dim=">= 1", hidden_dim=">= 1", tokens=">= 1")
@@ -171,7 +170,6 @@ def multi_head_saved_bytes(
     truths = 0
     if method == "definition":
         numbers += 2 * rows * keys
-        truths = batch_size * rows + (
-            q_len * keys if is_causal and keys > 1 else 0
-        )
+        mask = q_len * keys if is_causal and keys > 1 else 0
+        truths = batch_size * rows + mask
     return array_bytes(batch_size * numbers, dtype=dtype) + truths

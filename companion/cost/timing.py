@@ -30,9 +30,7 @@ def cpu_seconds(
     >>> min(seconds["long"]) > min(seconds["short"]), len(seconds["long"])
     (True, 5)
     """
-    repeats = {
-        name: repeats_of(call, shortest) for name, call in calls.items()
-    }
+    repeats = {name: repeats_of(one, shortest) for name, one in calls.items()}
     readings = list(islice(rounds_of(calls, repeats), rounds))
     return {name: [seconds[name] for seconds in readings] for name in calls}
 

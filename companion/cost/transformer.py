@@ -63,9 +63,8 @@ def count_parameters(config: TransformerConfig, kind: Kind) -> Counts:
     if both and config.tied != "all":
         words += config.source_size
     positions = config.max_len if config.positions == "learned" else 0
-    distances = (
-        config.relative_buckets if config.positions == "relative" else 0
-    )
+    relative = config.positions == "relative"
+    distances = config.relative_buckets if relative else 0
     output = config.vocab_size * e if config.tied == "none" else 0
     if kind == "masked_language_model":
         norms += 1
@@ -126,10 +125,8 @@ def count_flops(
     attention = blocks * attention_of(config, length, cached=cached).total
     feed_forward = blocks * feed_forward_of(config, length)
     if source_length is not None:
-        cross = attention_of(
-            config, length, k_len=source_length, projected=cached > 0
-        )
-        attention += blocks * cross.total
+        memory = {"k_len": source_length, "projected": cached > 0}
+        attention += blocks * attention_of(config, length, **memory).total
         if not cached:
             attention += encoder * attention_of(config, source_length).total
             feed_forward += encoder * feed_forward_of(config, source_length)
@@ -145,10 +142,8 @@ def count_flops(
 
 def _attention_weights(config: TransformerConfig) -> int:
     e = config.embed_dim
-    queries, keys = (
-        heads * config.width_of_head
-        for heads in (config.num_heads, config.groups)
-    )
+    d = config.width_of_head
+    queries, keys = config.num_heads * d, config.groups * d
     biases = queries + 2 * keys + e if config.attention_bias else 0
     return 2 * e * queries + 2 * e * keys + biases
 
@@ -165,10 +160,8 @@ def attention_of(
     config: TransformerConfig, length: int, **options: Any
 ) -> AttentionFlops:
     """Count the attention of one block; options are those of `multi_head_flops`."""
-    e = config.embed_dim
-    h = config.num_heads
-    g = config.groups
-    d = config.width_of_head
+    e, h = config.embed_dim, config.num_heads
+    g, d = config.groups, config.width_of_head
     return multi_head_flops(
         e, h, q_len=length, num_kv_heads=g, head_dim=d, **options
     )

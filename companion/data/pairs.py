@@ -78,7 +78,8 @@ _TOKEN = re.compile(r"\w+(?:(?:['-]|(?<=\d)[.,:](?=\d))\w+)*|[^\w\s]")
 def words(text: str) -> tuple[str, ...]:
     """Split text into lower-case words and single punctuation marks.
 
-    Composed and decomposed accents, and straight and curly apostrophes, count as the same.
+    Composed and decomposed accents, and straight and curly apostrophes, count as the same. Vowel
+    signs and joiners, as in Hindi, Arabic and Persian, are parts of a word.
 
     Args:
         text: any text.
@@ -86,7 +87,17 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("¿Qué hora es? It's 10:30.")
     ('¿', 'qué', 'hora', 'es', '?', "it's", '10:30', '.')
     """
-    return tuple(_TOKEN.findall(_normal(text).replace("’", "'")))
+    said = _normal(text).replace("’", "'")
+    letters = said if said.isascii() else "".join(map(_letter, said))
+    return tuple(
+        said[one.start() : one.end()] for one in _TOKEN.finditer(letters)
+    )
+
+
+def _letter(sign: str) -> str:
+    """Let a mark, and what joins letters without a width, count as a letter."""
+    joins = unicodedata.category(sign)[0] == "M" or sign in "\u200c\u200d"
+    return "a" if joins else sign
 
 
 def characters(text: str) -> tuple[str, ...]:
@@ -156,6 +167,8 @@ def read_pairs(
 
 
 def _normal(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"text: got a {type(text).__name__}, wanted a string")
     return unicodedata.normalize("NFC", text.lower())
 
 
@@ -187,9 +200,15 @@ def _lines(path: Path) -> Iterator[str]:
         with opener(path, "rb") as file:
             for number, raw in enumerate(file, start=1):
                 encoding = "utf-8-sig" if number == 1 else "utf-8"
-                yield (
+                line = (
                     raw.decode(encoding).removesuffix("\n").removesuffix("\r")
                 )
+                if "\r" in line:
+                    raise PairFileError(
+                        f"{path}, line {number}: got a carriage return, wanted line feeds "
+                        "between the lines; save the file with the line ends of Unix or Windows"
+                    )
+                yield line
     except UnicodeDecodeError as error:
         raise PairFileError(
             f"{path}, line {number}: byte {error.start + 1} ({error.object[error.start]:#04x}) "

@@ -32,6 +32,8 @@ def text_ids(
     >>> ids.tolist(), lengths.tolist()
     ([[1, 4, 5, 2], [1, 4, 2, 0]], [4, 3])
     """
+    if not texts:
+        raise ValueError("texts: got none, wanted at least one")
     rows = [
         [vocab.bos_id, *vocab.encode(text), vocab.eos_id] for text in texts
     ]
@@ -111,6 +113,10 @@ def counted_loss(
     >>> round(math.exp(counted_loss(["ab"], ["ab"], order=2, added=1e-9)), 3)
     1.0
     """
+    if not train or not test:
+        raise ValueError(
+            f"train, test: got {len(train)} and {len(test)} texts, wanted at least one each"
+        )
     whole: Counter[tuple[str, ...]] = Counter()
     before: Counter[tuple[str, ...]] = Counter()
     for text in train:

@@ -87,11 +87,18 @@ def verify(
     Returns:
         At least 1 token, and at most m + 1, distributed as if drawn from the target.
 
+    Raises:
+        ValueError: the target has another number of rows.
+
     >>> import torch
     >>> same = torch.tensor([[0.0, 1.0], [0.5, 0.5]])
     >>> verify(torch.tensor([1]), same[:1], same)[0]  # two who agree refuse nothing
     tensor(1)
     """
+    if len(target) != len(proposed) + 1:
+        raise ValueError(
+            f"target: got {len(target)} rows, wanted {len(proposed) + 1}, one more than proposed"
+        )
     for place, token in enumerate(proposed):
         chance = target[place, token] / draft[place, token]
         if torch.rand((), generator=generator) < chance:

@@ -102,6 +102,8 @@ def sample(
 
     def draw(logits: Tensor) -> Tensor:
         logits = logits.float()
+        if logits.isnan().any():
+            raise ValueError("step: got nan among the logits, wanted numbers")
         highest = logits.amax(-1, keepdim=True)
         highest = highest.where(highest > -math.inf, 0.0)
         logits = (logits - highest) / temperature

@@ -42,12 +42,12 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     if p == 1:
         return logits
     ordered, tokens = logits.sort(dim=-1, descending=True, stable=True)
-    probabilities = ordered.softmax(
-        -1, dtype=torch.promote_types(logits.dtype, torch.float32)
-    )
-    # Of the tokens that are more probable.
-    before = probabilities.cumsum(-1) - probabilities
-    kept = ordered.where(before < p, -math.inf)
+    wide = ordered.to(torch.promote_types(logits.dtype, torch.float32))
+    finite = wide.clamp(max=torch.finfo(wide.dtype).max)
+    # What the more probable tokens add up to. A sum that misses p by rounding alone has reached it.
+    before = finite.softmax(-1).cumsum(-1).roll(1, -1)
+    before[..., 0] = 0
+    kept = ordered.where(before < p * (1 - 1e-6), -math.inf)
     return kept.scatter(-1, tokens, kept)
 
 

@@ -13,12 +13,8 @@ import torch
 from torch import Tensor
 
 from companion.contracts import contract
-from companion.models.atlas import (
-    FAMILIES,
-    DecoderModel,
-    read_config,
-    read_weights,
-)
+from companion.models.atlas import FAMILIES, DecoderModel, read_weights
+from companion.models.atlas.families import stored_spec, text_fields
 from companion.models.atlas.families.shared import LLAMA, head_width, rotary_of
 from companion.models.options import Options
 from companion.models.pattern import NAMES
@@ -155,8 +151,8 @@ def from_pretrained(
     """
     check_dtype(dtype)
     path = Path(folder) / "config.json"
-    options = _Options(read_json(path), path)
-    layouts: dict[str, Callable[[_Options, Tensors], Layout]] = {
+    options = Options(read_json(path), path)
+    layouts: dict[str, Callable[[Options, Tensors], Layout]] = {
         "bert": _bert,
         "gpt2": _gpt2,
         "llama": _llama,
@@ -168,7 +164,8 @@ def from_pretrained(
             f"folder: {path} has model_type {options.get('model_type')!r}, "
             f"wanted one of {', '.join(sorted(known))}"
         )
-    if options.get("quantization_config") is not None:
+    inner = options.get("text_config") or {}
+    if {**inner, **options}.get("quantization_config") is not None:
         raise ValueError(
             f"folder: {path} has a quantization_config, wanted plain weights"
         )
@@ -177,6 +174,8 @@ def from_pretrained(
         return _of_the_atlas(
             options, stored, path, dtype or torch.get_default_dtype()
         )
+    if layout_of is _llama:
+        options = text_fields(options, path=str(path))
     layout = layout_of(options, stored)
     _check_weights(layout, stored, path.parent)
     return build(
@@ -192,7 +191,8 @@ def _of_the_atlas(
 ) -> DecoderModel:
     """Build what config.json describes, without drawing weights, and read those that are stored."""
     with torch.device("meta"):
-        model = DecoderModel(read_config(options, path=str(path))).to(dtype)
+        spec = stored_spec(options, stored, path=str(path))
+        model = DecoderModel(spec).to(dtype)
     model.to_empty(device="cpu")
     if model.spec.tied:
         model.output.weight = model.embedding.weight
@@ -200,16 +200,13 @@ def _of_the_atlas(
     return model.eval()
 
 
-class _Options(Options):
-    """The fields of a config.json, and what they say of tied weights."""
-
-    def tied(
-        self, default: bool, head: Tensor | None, words: Tensor | None
-    ) -> Tied:
-        """Return what is tied: a head that is stored and differs from the embedding is not."""
-        tied = self.flag("tie_word_embeddings", default)
-        same = head is None or words is None or torch.equal(head, words)
-        return "output" if tied and same else "none"
+def _tied(
+    options: Options, default: bool, head: Tensor | None, words: Tensor | None
+) -> Tied:
+    """Return what is tied: a head that is stored and differs from the embedding is not."""
+    tied = options.flag("tie_word_embeddings", default)
+    same = head is None or words is None or torch.equal(head, words)
+    return "output" if tied and same else "none"
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -221,7 +218,7 @@ def _prefix(name: str, tensors: Tensors) -> str:
     return name if any(stored.startswith(name) for stored in tensors) else ""
 
 
-def _bert(options: _Options, tensors: Tensors) -> Layout:
+def _bert(options: Options, tensors: Tensors) -> Layout:
     options.require(
         is_decoder=False,
         add_cross_attention=False,
@@ -229,8 +226,11 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
     )
     body, head = _prefix("bert.", tensors), "cls.predictions"
     vectors = tensors.get(f"{head}.decoder.weight")
-    tied = options.tied(
-        True, vectors, tensors.get(f"{body}embeddings.word_embeddings.weight")
+    tied = _tied(
+        options,
+        True,
+        vectors,
+        tensors.get(f"{body}embeddings.word_embeddings.weight"),
     )
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
@@ -274,15 +274,18 @@ def _bert(options: _Options, tensors: Tensors) -> Layout:
     return Layout(MaskedLanguageModel, config, modules, tuple(ignored))
 
 
-def _gpt2(options: _Options, tensors: Tensors) -> Layout:
+def _gpt2(options: Options, tensors: Tensors) -> Layout:
     options.require(
         scale_attn_weights=True,
         scale_attn_by_inverse_layer_idx=False,
         add_cross_attention=False,
     )
     body = _prefix("transformer.", tensors)
-    tied = options.tied(
-        True, tensors.get("lm_head.weight"), tensors.get(f"{body}wte.weight")
+    tied = _tied(
+        options,
+        True,
+        tensors.get("lm_head.weight"),
+        tensors.get(f"{body}wte.weight"),
     )
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
@@ -313,10 +316,10 @@ def _gpt2(options: _Options, tensors: Tensors) -> Layout:
     )
 
 
-def _llama(options: _Options, tensors: Tensors) -> Layout:
+def _llama(options: Options, tensors: Tensors) -> Layout:
     body = _prefix("model.", tensors)
     words = tensors.get(f"{body}embed_tokens.weight")
-    tied = options.tied(False, tensors.get("lm_head.weight"), words)
+    tied = _tied(options, False, tensors.get("lm_head.weight"), words)
     base, scaling = _rotary(options)
     config = TransformerConfig(
         vocab_size=options["vocab_size"],
@@ -353,7 +356,7 @@ def _llama(options: _Options, tensors: Tensors) -> Layout:
     )
 
 
-def _rotary(options: _Options) -> tuple[float, RotaryScaling | None]:
+def _rotary(options: Options) -> tuple[float, RotaryScaling | None]:
     """Return base and rescaling, as the atlas reads them, if they are what these models have."""
     width = head_width(options)
     rotary = rotary_of(options, width)

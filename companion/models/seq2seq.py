@@ -13,6 +13,7 @@ from companion.layers import AdditiveAttention, Attended, LuongAttention
 from companion.layers.reading import read_both_ways
 from companion.masks import padding_mask
 from companion.models._checks import check_batch, check_rows, check_targets
+from companion.models.losses import mean_cross_entropy
 
 if TYPE_CHECKING:
     from companion.data.batching import Batch
@@ -242,7 +243,7 @@ class Seq2Seq(nn.Module):
             batch: a padded batch, with at least one target token.
         """
         check_targets(batch)
-        return nn.functional.cross_entropy(
+        return mean_cross_entropy(
             self(batch)[batch.target_mask], batch.target_out[batch.target_mask]
         )
 

@@ -65,13 +65,11 @@ def variants(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     """
     additive, dot = settings["additive"], settings["dot"]
     return {
-        "additive": additive,
-        "dot": dot,
-        "additive_present": replace(additive, query="present"),
+        "additive": additive, "dot": dot, "additive_present": replace(additive, query="present"),
         "dot_previous": replace(dot, query="previous"),
         "additive_unfed": fed(additive, "previous", False),
         "additive_present_fed": fed(additive, "present", True),
-    }
+    }  # fmt: skip
 
 
 def fed(setting: Setting, query: Literal["previous", "present"], feeding: bool) -> FedSetting:

@@ -17,6 +17,7 @@ import transformers
 from torch import Tensor, nn
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+from bookkit.atlas.published import published
 from companion.models.atlas import DecoderModel, read_config, read_weights
 from companion.models.atlas.model import state_numbers
 from experiments.atlas.rows import Row
@@ -59,6 +60,11 @@ def toy_config(row: Row) -> Any:
 def default_config(row: Row) -> Any:
     """Return the configuration of an architecture with the defaults of the library's class."""
     return CONFIG_MAPPING[row.name]()
+
+
+def shown_config(row: Row) -> Any:
+    """Return the configuration of the published model that is shown, or that with the defaults."""
+    return CONFIG_MAPPING[row.name](**deepcopy(dict(published()[row.name].config)))
 
 
 def build(row: Row, seed: int = 0) -> tuple[DecoderModel, Any]:

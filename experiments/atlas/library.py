@@ -1,4 +1,4 @@
-"""What the library says of its architectures: names, files, and the year in their headers."""
+"""What the library says of its architectures: names and files."""
 
 import hashlib
 import inspect
@@ -14,7 +14,6 @@ from transformers.models.auto.configuration_auto import (
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 _FOLDER = Path(transformers.__file__).parent
-_YEAR = re.compile(r"Copyright (?:\([cC]\) )?(\d{4})")
 _CHECKPOINT = re.compile(r'checkpoint="([^"]+)"')
 
 
@@ -73,19 +72,3 @@ def path_of(file: Path) -> str:
 def sha256(file: Path) -> str:
     """Return the digest of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def year_of(model_type: str) -> int | None:
-    """Return the year of the copyright in the header of an architecture's source files.
-
-    That of the modeling file counts; where it has none, as in files that are generated, that of
-    the file from which it is generated, then of the configuration, then of the package.
-    """
-    module, folder = _module(model_type), _folder(model_type)
-    names = (f"modeling_{module}", f"modular_{module}", f"configuration_{module}", "__init__")
-    for name in names:
-        source = folder / f"{name}.py"
-        found = _YEAR.search(source.read_text(encoding="utf8")[:2000]) if source.exists() else None
-        if found is not None:
-            return int(found[1])
-    return None

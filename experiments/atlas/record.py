@@ -1,4 +1,4 @@
-"""The record of the atlas: every architecture, its default specification, and what it gave."""
+"""The record of the atlas: every architecture, its specification, and what the check gave."""
 
 import math
 from collections.abc import Mapping
@@ -9,13 +9,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from bookkit.atlas.kinds import pattern
 from bookkit.atlas.rows import NAME, read_atlas
 from bookkit.records.reading import RECORD as FILE
 from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
 from experiments.atlas import library
-from experiments.atlas.check import BATCH, LENGTH, Outcome, default_config, toy_config
-from experiments.atlas.missing import REASONS
+from experiments.atlas.check import BATCH, LENGTH, Outcome, shown_config, toy_config
 from experiments.atlas.rows import ROWS, Row
 from experiments.engine.code import LAYERS, code_of
 from experiments.engine.record import STUDIES, layout, processor, replace_file, versions
@@ -26,15 +28,19 @@ RECORD = STUDIES / NAME / FILE
 
 
 def stored_spec(row: Row) -> tuple[ModelSpec, bool]:
-    """Return the specification of an architecture's default configuration.
+    """Return the specification of a published model, or of the class's default configuration.
 
     The defaults of a few classes make no model, because a number is missing or two do not fit. Of
     these it is the toy's, which the second value says.
     """
     try:
-        return read_config(default_config(row).to_dict(), path=row.name), False
+        return _read(shown_config(row), row), False
     except (KeyError, TypeError, ValueError):  # what a number that is not there leads to
-        return read_config(toy_config(row).to_dict(), path=row.name), True
+        return _read(toy_config(row), row), True
+
+
+def _read(config: Any, row: Row) -> ModelSpec:
+    return read_config(config.to_dict(), path=row.name, whole=True)
 
 
 def write(outcomes: Mapping[str, Outcome]) -> Path:
@@ -77,9 +83,7 @@ def rounded(number: float, *, up: bool = True) -> float:
 
 
 def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
-    file, year = library.modeling_file(row.name), library.year_of(row.name)
-    if year is None:
-        raise ValueError(f"{row.name}: no source file of it in the library names a year")
+    file = library.modeling_file(row.name)
     spec, toy_size = stored_spec(row)
     gave = {
         name: rounded(value, up=name != "size") if isinstance(value, float) else value
@@ -88,12 +92,12 @@ def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
     return {
         "name": library.name_of(row.name),
         "checkpoint": library.checkpoint_of(row.name),
-        "year": year,
         "path": library.path_of(file),
         "sha256": library.sha256(file),
         "spec": to_fields(spec),
         "toy_size": toy_size,
         "toy": row.fields,
+        "checked": pattern(_read(toy_config(row), row)),
         "outcome": gave,
     }
 
@@ -101,14 +105,12 @@ def _entry(row: Row, outcome: Outcome) -> dict[str, Any]:
 def _missing() -> Any:
     """Yield the architectures of the library that are no rows, each with what is known of it."""
     there = {row.name for row in ROWS}
+    reasons = yaml.safe_load(RECORD.with_name("missing.yaml").read_text(encoding="utf-8"))
     classes = {library.class_name(name): name for name in there if name in _KNOWN}
     for name in sorted(_KNOWN - there):
         same = classes.get(library.class_name(name))
-        reason = REASONS.get(name, "" if same is None else f"It is built by the class of {same}.")
-        yield (
-            name,
-            {"name": library.name_of(name), "year": library.year_of(name), "reason": reason},
-        )
+        reason = reasons.get(name, "" if same is None else f"It is built by the class of {same}.")
+        yield name, {"name": library.name_of(name), "reason": reason}
 
 
 _KNOWN = frozenset(library.causal_language_models())

@@ -107,13 +107,9 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Captioner, list[float]
 def captions(model: Captioner, images: Tensor, vocab: Vocabulary) -> list[tuple[str, ...]]:
     """Write captions, each word the most probable."""
     written = greedy(
-        model.step,
-        model.start(images),
-        batch_size=len(images),
-        bos_id=vocab.bos_id,
-        eos_id=vocab.eos_id,
-        max_len=12,
-    )
+        model.step, model.start(images), batch_size=len(images), bos_id=vocab.bos_id,
+        eos_id=vocab.eos_id, max_len=12,
+    )  # fmt: skip
     return [vocab.decode(ids) for ids in written.sequences()]
 
 
@@ -244,9 +240,6 @@ def with_other_colours(
 def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float | Answers]:
     """Train one captioner and measure it."""
     return evaluate(fit(setting, task, seed)[0], task)
-
-
-# The record
 
 
 def smoke() -> list[float]:

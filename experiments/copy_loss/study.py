@@ -71,9 +71,6 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     return measures | {"final_loss": fmean(losses[-20:])}
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small."""
     task = Task(symbols=7, length=12, shortest=3, longest=5, batch_size=4, test_size=6)

@@ -38,21 +38,15 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Growth:
-    """A layer of self-attention without a mask, and what stands beside it in a Transformer.
-
-    Attributes:
-        window: keys on either side in the window.
-        lengths: tokens, each twice the one before.
-        fitted_from: the least length from which exponents are fitted.
-        memory_lengths: tokens at which memory is measured.
-    """
+    """A layer of self-attention without a mask, and what stands beside it in a Transformer."""
 
     embed_dim: int = 256
     num_heads: int = 4
-    window: int = 64
+    window: int = 64  # keys on either side in the window
+    # Tokens, each twice the one before
     lengths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048, 4096)
-    fitted_from: int = 512
-    memory_lengths: tuple[int, ...] = (1536, 2048, 3072, 4096)
+    fitted_from: int = 512  # the least length from which exponents are fitted
+    memory_lengths: tuple[int, ...] = (1536, 2048, 3072, 4096)  # tokens at which memory is measured
 
     @property
     def config(self) -> TransformerConfig:
@@ -62,35 +56,26 @@ class Growth:
 
 @dataclass(frozen=True)
 class Writing:
-    """A language model that is trained, and that writes.
-
-    Attributes:
-        batch_sizes: sequences that are written side by side.
-        contexts: tokens in the cache, by the most sequences that are tried with so many.
-        train_batch: sequences of a training step.
-        train_length: tokens of each.
-    """
+    """A language model that is trained, and that writes."""
 
     embed_dim: int = 512
     num_heads: int = 8
     num_layers: int = 4
     vocab_size: int = 2000
+    # Sequences that are written side by side
     batch_sizes: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    # Tokens in the cache, by the most sequences that are tried with so many
     contexts: tuple[tuple[int, int], ...] = ((128, 64), (2048, 16))
-    train_batch: int = 8
-    train_length: int = 128
+    train_batch: int = 8  # sequences of a training step
+    train_length: int = 128  # tokens of each
 
     @property
     def config(self) -> TransformerConfig:
         """The model's shape."""
         return TransformerConfig(
-            self.vocab_size,
-            embed_dim=self.embed_dim,
-            num_heads=self.num_heads,
-            num_layers=self.num_layers,
-            positions="rotary",
-            dropout_p=0.0,
-        )
+            self.vocab_size, embed_dim=self.embed_dim, num_heads=self.num_heads,
+            num_layers=self.num_layers, positions="rotary", dropout_p=0.0,
+        )  # fmt: skip
 
 
 GROWTH = Growth()
@@ -291,13 +276,9 @@ def trainer(writing: Writing, seed: int) -> Callable[[], object]:
 
 def training_cost(writing: Writing) -> int:
     """Return the operations of an update."""
-    forward = costs.count_flops(
-        writing.config,
-        "language_model",
-        length=writing.train_length,
-        batch_size=writing.train_batch,
-    ).total
-    return costs.training_flops(forward)
+    length, rows = writing.train_length, writing.train_batch
+    forward = costs.count_flops(writing.config, "language_model", length=length, batch_size=rows)
+    return costs.training_flops(forward.total)
 
 
 def writing_of(

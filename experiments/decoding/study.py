@@ -109,24 +109,18 @@ def fit(setting: Setting, task: Task, seed: int) -> Written:
 def model_config(setting: Setting, vocab_size: int) -> TransformerConfig:
     """Return the model's configuration."""
     return TransformerConfig(
-        vocab_size,
-        embed_dim=setting.embed_dim,
-        num_heads=setting.num_heads,
-        num_layers=setting.num_layers,
-        hidden_dim=2 * setting.embed_dim,
-        positions="rotary",
+        vocab_size, embed_dim=setting.embed_dim, num_heads=setting.num_heads,
+        num_layers=setting.num_layers, hidden_dim=2 * setting.embed_dim, positions="rotary",
         dropout_p=0.0,
-    )
+    )  # fmt: skip
 
 
 def unread(task: Task) -> list[Pair]:
     """Return sentences that no model reads, four for every beginning that is wanted."""
     return english_spanish(
-        4 * task.beginnings,
-        seed=task.unread_seed,
-        min_length=task.begin_with + 2,
+        4 * task.beginnings, seed=task.unread_seed, min_length=task.begin_with + 2,
         max_length=task.max_length,
-    )
+    )  # fmt: skip
 
 
 def next_word_loss(model: LanguageModel, batch: Batch) -> Tensor:
@@ -152,15 +146,9 @@ def drawn(written: Written, choice: Choice, task: Task, seed: int) -> dict[str, 
     model, vocab = written.model, written.vocab
     state = model.start(torch.full((task.samples, 1), vocab.bos_id), max_len=task.limit)
     decoded = sample(
-        model.step,
-        state,
-        batch_size=task.samples,
-        bos_id=state.last,
-        eos_id=vocab.eos_id,
-        max_len=task.limit,
-        generator=Generator().manual_seed(seed),
-        **asdict(choice),
-    )
+        model.step, state, batch_size=task.samples, bos_id=state.last, eos_id=vocab.eos_id,
+        max_len=task.limit, generator=Generator().manual_seed(seed), **asdict(choice),
+    )  # fmt: skip
     sentences = spelled(decoded, vocab)
     sound = {words for words in set(sentences) if read(words) is not None}
     right = [words in sound for words in sentences]
@@ -281,9 +269,6 @@ def most_probable(
         rows = torch.cat((rows[parents], words[:, None]), 1)
         totals = given[parents, words]
     return continuation, best
-
-
-# The record
 
 
 def outcome(

@@ -122,9 +122,6 @@ def outcome(seed: int, setting: Setting = SETTING, task: Task = TASK) -> dict[st
     return measures
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates, then all that is measured."""
     task = Task(sentences=150, max_length=6, beginnings=3, limit=8)

@@ -166,13 +166,10 @@ class Claim:
         ]
         known = (shared > 0 or own) and None not in bounds
         return NumberKind(
-            kind="difference" if known else "number",
-            unit=self.unit,
-            bounds=bounds,
-            own_items=min(own, default=None) if known else None,
-            item_error=shared,
+            kind="difference" if known else "number", unit=self.unit, bounds=bounds,
+            own_items=min(own, default=None) if known else None, item_error=shared,
             timed=any(kind_of(name).timed for name in names),
-        )
+        )  # fmt: skip
 
     def measures(self, runs: Runs) -> list[str]:
         """Return the names of the measures that the number depends on."""

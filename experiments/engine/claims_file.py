@@ -106,21 +106,15 @@ def _claim(
             bounds=cast(Bounds, tuple(entry["bounds"])) if "bounds" in entry else None,
             counts=counts,
             finding=Finding(
-                **{name: entry[name] for name in _FINDING},
-                number=entry.get("pictured", ""),
-                sides=entry.get("sides", {}),
-                axis=entry.get("axis", ""),
+                **{name: entry[name] for name in _FINDING}, number=entry.get("pictured", ""),
+                sides=entry.get("sides", {}), axis=entry.get("axis", ""),
                 predicted=entry.get("predicted", ""),
             ),
             history=History(
-                origin=cast(Origin, origin),
-                sort=cast(Sort, sort),
-                planned=cast(Planned, planned),
-                before=entry.get("before", ""),
-                source=source,
-                quoted=entry.get("quoted", ""),
+                origin=cast(Origin, origin), sort=cast(Sort, sort), planned=cast(Planned, planned),
+                before=entry.get("before", ""), source=source, quoted=entry.get("quoted", ""),
             ),
-        )
+        )  # fmt: skip
     except ValueError as error:
         raise ValueError(f"{where}, {error}") from None
 

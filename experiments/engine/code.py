@@ -37,7 +37,8 @@ TRANSLATORS = (
 def hashes(modules: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of the files of modules, by their paths from the repository on.
 
-    Modules have the names of their packages before them; of a package, all modules in it count.
+    Modules have the names of their packages before them; of a package, all modules and tables in
+    it count.
 
     Raises:
         ValueError: there is no such module.
@@ -55,7 +56,8 @@ def hashes(modules: Iterable[str]) -> dict[str, str]:
 def _files(module: str) -> Iterator[Path]:
     path = ROOT.joinpath(*module.split("."))
     file = path.with_suffix(".py")
-    yield from [file] if file.is_file() else path.rglob("*.py")
+    whole = (one for one in path.rglob("*") if one.suffix in (".py", ".yaml"))
+    yield from [file] if file.is_file() else whole
 
 
 def _sha256(path: Path) -> str:

@@ -181,19 +181,12 @@ class Experiment:
         measured, answers = self.outcomes(workers)
         runs = self.recorded(measured)
         return write_result(
-            self.name,
-            title=self.title,
-            command=self.command,
-            seeds=self.seeds,
-            threads=1,
-            config=self.fixed(),
-            measures=self.measured(runs, answers),
-            claims=self.decide(runs, answers),
-            data=self.data,
-            code=code,
+            self.name, title=self.title, command=self.command, seeds=self.seeds, threads=1,
+            config=self.fixed(), measures=self.measured(runs, answers),
+            claims=self.decide(runs, answers), data=self.data, code=code,
             least_seeds=self.least_seeds,
             fingerprint=fingerprint(self.smoke(), tolerance=self.tolerance),
-        )
+        )  # fmt: skip
 
     def tune(self, workers: int) -> None:
         """Do every trial on the tuning seeds; record all, and the best setting of each arm."""
@@ -206,14 +199,11 @@ class Experiment:
         assert outcome is not None
         arms = [(setting, trials.task) for _, setting in rows]
         record_trials(
-            self.name,
-            trials.metric or trials.measure,
-            [name for name, _ in rows],
-            [setting for _, setting in rows],
+            self.name, trials.metric or trials.measure,
+            [name for name, _ in rows], [setting for _, setting in rows],
             tried(self.name, outcome, arms, trials.measure, workers, self.code()),
-            named=trials.named,
-            digits=trials.digits,
-        )
+            named=trials.named, digits=trials.digits,
+        )  # fmt: skip
 
     def main(self, words: Sequence[str], about: str | None) -> None:
         """Do what the command line asks for: run the study, or its trials."""

@@ -188,23 +188,13 @@ def write_result(
         raise ValueError(f"seeds: got {len(seeds)}, wanted at least {least_seeds}")
     record = _plain(
         {
-            "study": study,
-            "title": title,
-            "command": command,
-            "seeds": seeds,
-            "date": date.today().isoformat(),
-            "processor": processor(),
-            "threads": threads,
-            "versions": versions(),
-            "config": config,
-            "data": data,
-            "fingerprint": fingerprint,
-            "measures": measures,
-            "claims": claims or {},
-            "code": code,
+            "study": study, "title": title, "command": command, "seeds": seeds,
+            "date": date.today().isoformat(), "processor": processor(), "threads": threads,
+            "versions": versions(), "config": config, "data": data, "fingerprint": fingerprint,
+            "measures": measures, "claims": claims or {}, "code": code,
         },
         study,
-    )
+    )  # fmt: skip
     _check_statistics(record)
     read_study(record, name=study)
     return replace_file(layout(record) + "\n", (directory or STUDIES) / study / RECORD)

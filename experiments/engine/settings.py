@@ -14,13 +14,9 @@ def reported() -> dict[str, Setting]:
 
 
 LIVE_TASK = GrammarTask(
-    train_pairs=10_000,
-    max_length=14,
-    test_pairs=200,
-    bin_pairs=100,
-    bins=((1, 5), (6, 10), (11, 14)),
-    test_seed=70_001,
-)
+    train_pairs=10_000, max_length=14, test_pairs=200, bin_pairs=100,
+    bins=((1, 5), (6, 10), (11, 14)), test_seed=70_001,
+)  # fmt: skip
 """A task that a page can train on in seconds."""
 
 LIVE_SETTINGS: dict[str, Setting] = {

@@ -50,13 +50,9 @@ class Setting:
     def config(self, vocabularies: tuple[int, int]) -> Seq2SeqConfig:
         """Return the model's configuration, for source and target vocabularies of a size."""
         return Seq2SeqConfig(
-            *vocabularies,
-            embed_dim=self.embed_dim,
-            hidden_dim=self.hidden_dim,
-            attention=self.attention,
-            query=self.query,
-            dropout_p=self.dropout_p,
-        )
+            *vocabularies, embed_dim=self.embed_dim, hidden_dim=self.hidden_dim,
+            attention=self.attention, query=self.query, dropout_p=self.dropout_p,
+        )  # fmt: skip
 
     def build(self, vocabularies: tuple[int, int]) -> Seq2Seq:
         """Return an untrained model."""

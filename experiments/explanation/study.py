@@ -245,14 +245,9 @@ def searched(
     """Let an adversary choose the weights; return how far it gets from the model's own."""
     counts = torch.ones(own.shape[:-1], dtype=torch.bool) if counts is None else counts
     chosen = adversarial_weights(
-        read,
-        own,
-        mask,
-        bound=tests.bound,
-        steps=tests.steps,
-        starts=tests.starts,
+        read, own, mask, bound=tests.bound, steps=tests.steps, starts=tests.starts,
         generator=Generator().manual_seed(seed),
-    )
+    )  # fmt: skip
     return {
         "adversary/divergence": float(jensen_shannon(chosen, own)[counts].mean()),
         "adversary/other_top": percent((top_places(chosen) != top_places(own))[counts]),
@@ -433,9 +428,6 @@ def compared() -> dict[str, Arm]:
     """Return every model that is reported."""
     translators = {kind: translator(kind) for kind in TRANSLATORS}
     return on(TESTS, reported() | longer() | translators | {"transformer": transformer()})
-
-
-# The record
 
 
 SMOKE = Tests(examples=12, permutations=2, searched=4, steps=3, starts=1)

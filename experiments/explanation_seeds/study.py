@@ -16,19 +16,7 @@ from experiments.engine.claims_file import read_claims
 from experiments.engine.code import LAYERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import NumberKind, share
-from experiments.explanation.study import (
-    KINDS,
-    SMOKE,
-    TASKS,
-    TESTS,
-    accuracy,
-    agreement,
-    fit,
-    held_out,
-    percent,
-    replaced,
-    reported,
-)
+from experiments.explanation import study as explanation
 
 SEEDS = tuple(range(11, 31))
 ARM = "marker/gru/additive"
@@ -45,44 +33,47 @@ def looked(model: AttentionClassifier, examples: Examples, seed: int) -> dict[st
 
     effects = leave_one_out(predict, examples.tokens, examples.lengths)
     hits = examples.gold.gather(-1, top_places(own)[:, None])[:, 0]
-    by_class = sorted(percent(hits[examples.labels == label]) for label in (0, 1))
-    flips = replaced(classifier_read(model, encoded), own, encoded.mask, seed, SMOKE)
+    by_class = sorted(explanation.percent(hits[examples.labels == label]) for label in (0, 1))
+    flips = explanation.replaced(
+        classifier_read(model, encoded), own, encoded.mask, seed, explanation.SMOKE
+    )
     return {
-        "pointing": percent(hits),
-        "pointing/worse_class": by_class[0],
-        "pointing/better_class": by_class[1],
-        "flips/top": flips["flips/top"],
-        **agreement(own, effects, encoded.mask),
-    }
+        "pointing": explanation.percent(hits), "pointing/worse_class": by_class[0],
+        "pointing/better_class": by_class[1], "flips/top": flips["flips/top"],
+        **explanation.agreement(own, effects, encoded.mask),
+    }  # fmt: skip
 
 
 def smaller_class(name: str) -> NumberKind:
     """Return the kind of a share of the sentences of one class: as many as the smaller one has."""
-    labels = held_out(TASKS["marker"], TESTS).labels
+    labels = explanation.held_out(explanation.TASKS["marker"], explanation.TESTS).labels
     return share(int(labels.bincount().min()))
 
 
 def outcome(seed: int) -> dict[str, float]:
     """Train the classifier on a seed, and look at its weights."""
-    setting = reported()[ARM]
-    model, _ = fit(setting, seed)
-    examples = held_out(TASKS[setting.task], TESTS)
-    return {"accuracy": accuracy(model, examples), **looked(model, examples, seed)}
+    setting = explanation.reported()[ARM]
+    model, _ = explanation.fit(setting, seed)
+    examples = explanation.held_out(explanation.TASKS[setting.task], explanation.TESTS)
+    return {"accuracy": explanation.accuracy(model, examples), **looked(model, examples, seed)}
 
 
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates, and what is looked at."""
-    setting = replace(reported()[ARM], steps=4, warmup_steps=2, embed_dim=6)
-    model, losses = fit(setting, seed=7)
-    examples = held_out(TASKS[setting.task], SMOKE)
+    setting = replace(explanation.reported()[ARM], steps=4, warmup_steps=2, embed_dim=6)
+    model, losses = explanation.fit(setting, seed=7)
+    examples = explanation.held_out(explanation.TASKS[setting.task], explanation.SMOKE)
     return [*losses, *(value / 1000 for value in looked(model, examples, seed=7).values())]
 
 
 STUDY = Experiment(
     name="explanation_seeds", title="One classifier, twenty seeds",
     seeds=SEEDS, beside=outcome, workers=1,
-    config=lambda: {"setting": reported()[ARM], "task": TASKS["marker"], "tests": TESTS},
-    kinds={"pointing/*_class": smaller_class} | KINDS,
+    config=lambda: {
+        "setting": explanation.reported()[ARM], "task": explanation.TASKS["marker"],
+        "tests": explanation.TESTS,
+    },
+    kinds={"pointing/*_class": smaller_class} | explanation.KINDS,
     modules=(
         *LAYERS, "bookkit.data.classification", "companion.interpret",
         "companion.models.classifier", "experiments.explanation.study",

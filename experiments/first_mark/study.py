@@ -13,7 +13,7 @@ from statistics import fmean
 import torch
 from torch import Generator, Tensor
 
-from bookkit.notebook.letters import Batch, Letters, letter_config, right_answers
+from bookkit.notebook.letters import Batch, Letters, letter_config
 from companion.models.transformer import LanguageModel
 from companion.models.transformer.config import Positions
 from experiments.engine.claims_file import read_claims
@@ -22,7 +22,7 @@ from experiments.engine.descent import CLIP, WARMUP, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
-from experiments.positions.study import BUCKETS, HEADS, TASK, WIDTH
+from experiments.positions.study import BUCKETS, HEADS, TASK, WIDTH, accuracy
 
 SEEDS = tuple(range(201, 221))
 LEARNING_RATES = (0.003, 0.006, 0.012, 0.024, 0.048)
@@ -88,11 +88,6 @@ def fit(
     return model, losses, {f"halfway/{name}": value for name, value in halfway.items()}
 
 
-def accuracy(model: LanguageModel, task: Letters, seed: int) -> dict[str, float]:
-    """Return the share of right answers in the last quarter of every test length, in %."""
-    return {f"accuracy/{n}": right_answers(model, task, n, 90_000 + seed) for n in task.lengths}
-
-
 @torch.no_grad()
 def by_quarter(model: LanguageModel, task: Letters, seed: int) -> dict[str, float]:
     """Return the share of right answers in each quarter of the training length, in %.
@@ -115,9 +110,6 @@ def outcome(setting: Setting, task: Letters, seed: int) -> dict[str, float]:
         "final_loss": fmean(losses[-20:]), "learned": learned,
         **halfway, **end, **by_quarter(model, asked, seed),
     }  # fmt: skip
-
-
-# The record
 
 
 def smoke(way: Positions = "none") -> list[float]:

@@ -30,20 +30,9 @@ from experiments.engine.kinds import number, share
 from experiments.engine.trials import TUNING_SEEDS, Trials, record_trials, tuned
 
 Mistake = Literal[
-    "none",
-    "no_attention",
-    "no_scale",
-    "swapped",
-    "query_axis",
-    "view",
-    "view_out",
-    "no_mask",
-    "inverted",
-    "one_more",
-    "one_less",
-    "tiny",
-    "late",
-]
+    "none", "no_attention", "no_scale", "swapped", "query_axis", "view", "view_out", "no_mask",
+    "inverted", "one_more", "one_less", "tiny", "late",
+]  # fmt: skip
 
 SEEDS = tuple(range(1, 21))
 MISTAKES: tuple[Mistake, ...] = get_args(Mistake)
@@ -140,15 +129,10 @@ class Readers(nn.Module):
         self.mistake = mistake
         e = EMBED_DIM
         shapes = {
-            "embed": (task.width, e),
-            "query": (e, e),
-            "key": (e, e),
-            "value": (e, e),
-            "output": (e, e),
-            "hidden": (e, HIDDEN),
-            "back": (HIDDEN, e),
+            "embed": (task.width, e), "query": (e, e), "key": (e, e), "value": (e, e),
+            "output": (e, e), "hidden": (e, HIDDEN), "back": (HIDDEN, e),
             "classes": (e, task.classes),
-        }
+        }  # fmt: skip
         self.weights = nn.ParameterDict(
             {
                 name: torch.stack([torch.randn(shape, generator=g) for g in generators])
@@ -258,9 +242,6 @@ def tune(workers: int) -> None:
     losses = [runs["final_loss"] for runs in in_parallel(outcome, jobs, workers)]
     metric = "loss of the last 20 updates"
     record_trials(STUDY.name, metric, names, settings, losses, digits=".6g")
-
-
-# The record
 
 
 def smoke() -> list[float]:

@@ -220,9 +220,6 @@ def off_two_thirds(runs: Runs) -> list[float]:
     return [abs(part - 2 / 3) for part in of_the_two(runs)]
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of three arms, and what is measured of them."""
     task = Task(places=5, classes=3, pointers=2, batch_size=6, test_size=20)

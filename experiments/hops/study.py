@@ -187,9 +187,6 @@ def reported() -> dict[str, Setting]:
     return {**settings, "patient/1": replace(single, steps=PATIENCE * single.steps)}
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of two arms, and what is measured of them."""
     room = Room(people=5, colours=3, batch_size=6, test_size=20)

@@ -105,21 +105,13 @@ def reported() -> dict[str, Setting]:
 
 def attention_only(setting: Setting, task: Task) -> LanguageModel:
     """Return a language model whose feed-forward layers add nothing, and never will."""
-    model = LanguageModel(
-        TransformerConfig(
-            task.symbols,
-            embed_dim=setting.width,
-            num_heads=setting.num_heads,
-            num_layers=setting.num_layers,
-            hidden_dim=1,
-            positions="rotary",
-            rotary_base=100.0,  # the sequences are short
-            feed_forward_bias=False,
-            embedding_scale=False,
-            tied="none",
-            dropout_p=0.0,
-        )
-    )
+    config = TransformerConfig(
+        task.symbols, embed_dim=setting.width, num_heads=setting.num_heads,
+        num_layers=setting.num_layers, hidden_dim=1, feed_forward_bias=False,
+        positions="rotary", rotary_base=100.0,  # the sequences are short
+        embedding_scale=False, tied="none", dropout_p=0.0,
+    )  # fmt: skip
+    model = LanguageModel(config)
     for name, parameter in model.named_parameters():
         if ".feed_forward." in name:
             torch.nn.init.zeros_(parameter)
@@ -373,9 +365,6 @@ def turning_points(measures: dict[str, float], setting: Setting) -> dict[str, fl
         half = curve[setting.steps] / 2
         found[f"half/{name}"] = float(next(step for step in steps if curve[step] >= half))
     return found
-
-
-# The record
 
 
 def smoke() -> list[float]:

@@ -104,15 +104,9 @@ HIDDEN = 128
 def make(setting: Setting, words: int) -> LanguageModel:
     """Draw a model for so many words, whose keys and values start as large as with eight heads."""
     config = TransformerConfig(
-        vocab_size=words,
-        embed_dim=WIDTH,
-        num_heads=HEADS,
-        num_kv_heads=setting.num_kv_heads,
-        hidden_dim=setting.hidden_dim,
-        num_layers=BLOCKS,
-        positions="rotary",
-        dropout_p=0.0,
-    )
+        vocab_size=words, embed_dim=WIDTH, num_heads=HEADS, num_kv_heads=setting.num_kv_heads,
+        hidden_dim=setting.hidden_dim, num_layers=BLOCKS, positions="rotary", dropout_p=0.0,
+    )  # fmt: skip
     model = LanguageModel(config)
     for block in _blocks(model):
         for projection in (block.self_attention.key_proj, block.self_attention.value_proj):
@@ -133,15 +127,23 @@ def start_as_eight(num_kv_heads: int) -> float:
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, list[float]]:
-    """Train on rows that begin anywhere in the text; return the model and every update's loss.
+    """Train on the text of a seed; return the model and every update's loss."""
+    text, _, words = texts(task, seed)
+    return fit_to(text, words, setting, (task.batch_size, task.length), seed)
+
+
+def fit_to(
+    text: Tensor, words: Vocabulary, setting: Setting, size: tuple[int, int], seed: int
+) -> tuple[LanguageModel, list[float]]:
+    """Train on batches of some size, rows (b, n) that begin anywhere in a text.
 
     Arms of one seed see the same rows.
     """
-    text, _, words = texts(task, seed)
+    rows, length = size
 
     def draw(generator: Generator) -> Tensor:
-        starts = torch.randint(len(text), (task.batch_size,), generator=generator)
-        return rows_of(text, task.length, starts, words.bos_id)
+        starts = torch.randint(len(text), (rows,), generator=generator)
+        return rows_of(text, length, starts, words.bos_id)
 
     return descend(lambda: make(setting, len(words)), draw, LanguageModel.loss, setting, seed)
 
@@ -163,11 +165,9 @@ def streaming_attention(
         return last[0]
     back = (torch.arange(n) - (kept + recent - 1)).clamp(min=0)
     first: tuple[Tensor, Tensor] = attend(
-        rotate(query, -back),
-        key[..., :kept, :],
-        value[..., :kept, :],
+        rotate(query, -back), key[..., :kept, :], value[..., :kept, :],
         torch.as_tensor(causal_mask(n, kept)),
-    )
+    )  # fmt: skip
     return merge_attention(*last, *first)[0]
 
 
@@ -302,9 +302,6 @@ def rates(setting: Setting) -> tuple[float, ...]:
 def reported() -> dict[str, Setting]:
     """Return the tuned arms."""
     return tuned("kv_heads", arms())
-
-
-# The record
 
 
 def smoke() -> list[float]:

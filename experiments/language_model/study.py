@@ -38,23 +38,14 @@ MOST_WORDS = 64
 
 SHAPES: dict[Style, dict[str, Any]] = {
     "gpt": {
-        "positions": "learned",
-        "max_len": MOST_WORDS,
-        "norm": "layer",
-        "activation": "gelu_tanh",
-        "hidden_dim": 192,
-        "attention_bias": True,
+        "positions": "learned", "max_len": MOST_WORDS, "norm": "layer", "activation": "gelu_tanh",
+        "hidden_dim": 192, "attention_bias": True,
     },
     "llama": {
-        "positions": "rotary",
-        "norm": "rms",
-        "activation": "silu",
-        "gated": True,
-        "hidden_dim": 158,
-        "feed_forward_bias": False,
-        "num_kv_heads": 2,
+        "positions": "rotary", "norm": "rms", "activation": "silu", "gated": True,
+        "hidden_dim": 158, "feed_forward_bias": False, "num_kv_heads": 2,
     },
-}
+}  # fmt: skip
 """What the two styles do not share; Llama's hidden width makes the weights equal in number."""
 
 
@@ -97,14 +88,10 @@ def corpus(count: int, seed: int) -> list[tuple[str, ...]]:
 def shape(setting: Setting, vocab: Vocabulary) -> TransformerConfig:
     """Return the shape of a model."""
     return TransformerConfig(
-        vocab_size=len(vocab),
-        embed_dim=setting.embed_dim,
-        num_heads=setting.num_heads,
-        num_layers=setting.num_layers,
-        embedding_scale=False,
-        dropout_p=0.0,
+        vocab_size=len(vocab), embed_dim=setting.embed_dim, num_heads=setting.num_heads,
+        num_layers=setting.num_layers, embedding_scale=False, dropout_p=0.0,
         **SHAPES[setting.style],
-    )
+    )  # fmt: skip
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, Vocabulary, list[float]]:
@@ -113,11 +100,9 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[LanguageModel, Vocabul
     vocab = Vocabulary.from_tokens(texts)
     batches = TextBatches(texts, vocab, batch_size=setting.batch_size, seed=seed)
     model, losses = train_new(
-        lambda: LanguageModel(shape(setting, vocab)),
-        batches,
-        lambda model, batch: model.loss(*batch),
-        config_of(setting, seed),
-    )
+        lambda: LanguageModel(shape(setting, vocab)), batches,
+        lambda model, batch: model.loss(*batch), config_of(setting, seed),
+    )  # fmt: skip
     return model, vocab, losses
 
 

@@ -29,19 +29,13 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Design:
-    """How samples are drawn.
+    """How samples are drawn."""
 
-    Attributes:
-        samples: keys, each with its value, in one set.
-        noise: standard deviation of what is added to the curve, Gaussian.
-        crowding: keys are uniform numbers from 0 to 1 to this power; above 1 they crowd near 0.
-        datasets: sets of samples in one run.
-    """
-
-    samples: int = 64
-    noise: float = 0.3
+    samples: int = 64  # keys, each with its value, in one set
+    noise: float = 0.3  # standard deviation of what is added to the curve, Gaussian
+    # Keys are uniform numbers from 0 to 1 to this power; above 1 they crowd near 0
     crowding: float = 1.0
-    datasets: int = 50
+    datasets: int = 50  # sets of samples in one run
 
     def draw(self, seed: int) -> tuple[Vector, Vector]:
         """Return keys and values, (datasets, samples) each."""
@@ -153,12 +147,10 @@ def each(method: Callable[..., Vector]) -> Table:
 
 
 METHODS: dict[str, tuple[Table, str]] = {
-    "soft": (each(soft), "width"),
-    "k_nearest": (neighbours_mean, "neighbours"),
-    "box": (each(box), "width"),
-    "k_soft": (each(neighbours_soft), "neighbours"),
+    "soft": (each(soft), "width"), "k_nearest": (neighbours_mean, "neighbours"),
+    "box": (each(box), "width"), "k_soft": (each(neighbours_soft), "neighbours"),
     "line": (each(line), "width"),
-}
+}  # fmt: skip
 """How a method looks, and what it is tuned by."""
 RIVALS = ("soft", "k_nearest")
 
@@ -259,12 +251,9 @@ def exponent(errors: dict[int, float]) -> float:
 
 
 def run(
-    seed: int,
-    sizes: tuple[int, ...] = SIZES,
-    descended: tuple[int, ...] = DESCENDED,
-    plain: Design = PLAIN,
-    descent: Descent = Descent(),
-) -> dict[str, float]:
+    seed: int, sizes: tuple[int, ...] = SIZES, descended: tuple[int, ...] = DESCENDED,
+    plain: Design = PLAIN, descent: Descent = Descent(),
+) -> dict[str, float]:  # fmt: skip
     """Return everything that one seed measures, by name."""
     everything, measures = tuple(METHODS), {}
     for n in sizes:

@@ -129,13 +129,9 @@ def fit(setting: Setting, task: Copying, seed: int) -> tuple[LanguageModel, list
     """Train on fresh sequences; arms of one seed start alike and see the same letters."""
     return descend(
         lambda: LanguageModel(setting, task),
-        lambda generator: task.draw(task.batch_size, generator),
-        loss_of,
-        setting,
-        seed,
-        schedule=Constant,
-        clip=None,
-    )
+        lambda generator: task.draw(task.batch_size, generator), loss_of, setting, seed,
+        schedule=Constant, clip=None,
+    )  # fmt: skip
 
 
 @torch.no_grad()
@@ -222,9 +218,6 @@ def padding_moves(padding: Padding, seed: int) -> dict[str, float]:
         masked = scaled_dot_product_attention(query[:, :n], key, value, mask)
         moves["masked"] = max(moves["masked"], 100 * distance(masked, alone))
     return moves
-
-
-# The record
 
 
 def beside(seed: int) -> dict[str, float]:

@@ -188,14 +188,11 @@ def outcome(setting: Setting, directory: Directory, seed: int) -> dict[str, floa
     reached = [step for step, value in enumerate(course.losses, start=1) if value < half]
     model.setting = replace(setting, kind="float32", steps_in="wide")
     return {
-        "accuracy": right,
-        "loss": loss,
-        "in_float32": judged(model, tests)[0],
+        "accuracy": right, "loss": loss, "in_float32": judged(model, tests)[0],
         "largest_score": largest_score(model),
         "half_way": float(reached[0] if reached else setting.steps),
-        "skipped": 100 * course.skipped / setting.steps,
-        "broke": 100.0 * course.broke,
-    }
+        "skipped": 100 * course.skipped / setting.steps, "broke": 100.0 * course.broke,
+    }  # fmt: skip
 
 
 @torch.no_grad()
@@ -234,9 +231,6 @@ def reported() -> dict[str, Setting]:
     }
     usual = replace(running, learning_rate=settings["float32"].learning_rate)
     return {**settings, **longer, "bfloat16/running/usual": usual}
-
-
-# The record
 
 
 def smoke() -> list[float]:

@@ -153,9 +153,6 @@ def outcome(seed: int) -> dict[str, float]:
     return measures
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small."""
     trace: list[float] = []

@@ -31,18 +31,13 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Size:
-    """Sentences and models: random words, for neither time depends on which words they are.
-
-    Attributes:
-        length: words of every source and every target.
-        state: of the recurrent translator, so chosen that it has about as many weights.
-    """
+    """Sentences and models: random words, for neither time depends on which words they are."""
 
     sentences: int = 64
-    length: int = 32
+    length: int = 32  # words of every source and every target
     words: int = 250
     embed_dim: int = 128
-    state: int = 210
+    state: int = 210  # of the recurrent translator, so chosen that it has about as many weights
 
     def batch(self, seed: int) -> Batch:
         """Draw a batch without padding."""

@@ -103,9 +103,6 @@ def reported() -> dict[str, Setting]:
     }
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Letters(letters=5, back=2, length=12, batch_size=4, test_size=6)

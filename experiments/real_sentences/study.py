@@ -18,23 +18,12 @@ from bookkit.data.grammar import english_spanish
 from bookkit.records import load_result
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import Vocabulary
+from experiments.engine import translators
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSLATORS
 from experiments.engine.experiment import Experiment, numbers, on
 from experiments.engine.kinds import Kinds, NumberKind, exact, number, share
 from experiments.engine.settings import REPORT_SEEDS
-from experiments.engine.translators import (
-    KINDS,
-    Corpus,
-    Kind,
-    Setting,
-    bin_name,
-    equal_parameters,
-    fit,
-    outcome,
-    parameter_count,
-    quality,
-)
 from experiments.engine.tune import LEARNING_RATES, tune
 
 BINS = ((1, 4), (5, 6), (7, 8), (9, 11), (12, 20))
@@ -57,7 +46,7 @@ class FileTask:
     min_count: int = 2
     has_gold_links: bool = False
 
-    def corpus(self, seed: int) -> Corpus:
+    def corpus(self, seed: int) -> translators.Corpus:
         """Split the file; the test set is the validation set while tuning."""
         groups: dict[tuple[str, ...], list[Pair]] = {}
         for pair in read_pairs(self.path, max_tokens=20):
@@ -66,7 +55,7 @@ class FileTask:
         random.Random(0).shuffle(sources)
         first = 0 if self.validation else self.held_back
         train = [pair for source in sources[2 * self.held_back :] for pair in groups[source]]
-        return Corpus(
+        return translators.Corpus(
             train,
             _by_length([groups[source][0] for source in sources[first : first + self.held_back]]),
             Vocabulary.from_tokens((p.source for p in train), min_count=self.min_count),
@@ -76,7 +65,7 @@ class FileTask:
 
 def _by_length(pairs: list[Pair]) -> dict[str, list[Pair]]:
     bins = {
-        bin_name(low, high): [pair for pair in pairs if low <= len(pair.source) <= high]
+        translators.bin_name(low, high): [pair for pair in pairs if low <= len(pair.source) <= high]
         for low, high in BINS
     }
     return {"test": pairs} | {name: some for name, some in bins.items() if some}
@@ -92,11 +81,13 @@ def kinds(counts: Callable[[], Mapping[str, int]]) -> Kinds:
     return {"*/parameters": exact("weights"), "*loss*": number("nats", 0), "*": of_sentences}
 
 
-def sized(kind: Kind, vocabularies: tuple[int, int]) -> Setting:
+def sized(kind: translators.Kind, vocabularies: tuple[int, int]) -> translators.Setting:
     """Return a translator with as many weights as the one without attention, within a percent."""
-    plain = Setting("none", hidden_dim=WIDTH)
-    return equal_parameters(
-        replace(plain, attention=kind), parameter_count(plain, vocabularies), vocabularies
+    plain = translators.Setting("none", hidden_dim=WIDTH)
+    return translators.equal_parameters(
+        replace(plain, attention=kind),
+        translators.parameter_count(plain, vocabularies),
+        vocabularies,
     )
 
 
@@ -109,9 +100,9 @@ def smoke() -> list[float]:
         path.write_text("".join(lines), encoding="utf8")
         corpus = FileTask(str(path), held_back=20, min_count=1).corpus(seed=7)
     trace = [float(size) for size in corpus.vocabularies]
-    for kind in KINDS:
-        trained = fit(Setting(kind).shrunk(), corpus, seed=7)
-        trace += [*trained.losses, numbers(quality(trained, corpus.tests))["bleu/test"]]
+    for kind in translators.KINDS:
+        trained = translators.fit(translators.Setting(kind).shrunk(), corpus, seed=7)
+        trace += [*trained.losses, numbers(translators.quality(trained, corpus.tests))["bleu/test"]]
     return trace
 
 
@@ -119,8 +110,9 @@ STUDY = Experiment(
     name="real_sentences",
     title="Real sentences: three translators with equal weights and equal steps",
     arguments=" PAIRS --credit CREDIT --licence LICENCE",
-    seeds=REPORT_SEEDS, outcome=outcome,
-    arms=lambda: on(FileTask(""), {kind: Setting(kind) for kind in KINDS}),  # until there is a file
+    seeds=REPORT_SEEDS, outcome=translators.outcome,
+    # until there is a file
+    arms=lambda: on(FileTask(""), {kind: translators.Setting(kind) for kind in translators.KINDS}),
     kinds=kinds(lambda: load_result("real_sentences").config["test_sentences"]),
     modules=TRANSLATORS,
     claims=read_claims(__file__), smoke=smoke,
@@ -138,14 +130,14 @@ def on_file(path: str, credit: str, licence: str, workers: int) -> Experiment:
     corpus = task.corpus(0)
     grid = [
         replace(sized(kind, corpus.vocabularies), learning_rate=rate, steps=BUDGETS["small"])
-        for kind in KINDS
+        for kind in translators.KINDS
         for rate in LEARNING_RATES
     ]
     chosen = tune(STUDY.name, grid, replace(task, validation=True), "bleu/test", workers)
     settings = {
         f"{kind}_{budget}": replace(chosen[kind], steps=steps)
         for budget, steps in BUDGETS.items()
-        for kind in KINDS
+        for kind in translators.KINDS
     }
     config: Mapping[str, object] = {
         "settings": settings,

@@ -220,9 +220,6 @@ def numbers_kept(mixer: str, length: int) -> int:
     return KEY_WIDTH * (VALUE_WIDTH + (mixer == "features"))
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Task(keys=20, values=5, pairs=(4, 16), batch_size=4, test_size=6)

@@ -192,11 +192,9 @@ class Lookup(nn.Module):
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Return the logits of the classes, (b, q, c)."""
         blend = scaled_dot_product_attention(
-            queries @ self.query_weight,
-            keys @ self.key_weight,
-            values @ self.value_weight,
+            queries @ self.query_weight, keys @ self.key_weight, values @ self.value_weight,
             scale=self.scale,
-        )
+        )  # fmt: skip
         return blend @ self.output_weight
 
 
@@ -260,12 +258,10 @@ def outcome(setting: Setting, task: Task, seed: int) -> dict[str, float]:
     tens = [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
     fast = next((10 * (i + 1) for i, loss in enumerate(tens) if loss < half), len(losses))
     return {
-        "mean_loss": fmean(losses),
-        "final_loss": fmean(losses[-20:]),
-        "updates_to_half": float(fast),
-        "spread_before": spread(untrained, task),
+        "mean_loss": fmean(losses), "final_loss": fmean(losses[-20:]),
+        "updates_to_half": float(fast), "spread_before": spread(untrained, task),
         "spread_after": spread(model, task),
-    }
+    }  # fmt: skip
 
 
 def arms() -> dict[str, Setting]:
@@ -307,9 +303,6 @@ def starts(seed: int) -> dict[str, float]:
         for width in START_WIDTHS
         for what, value in before_training(width, Start(), seed).items()
     }
-
-
-# The record
 
 
 def smoke() -> list[float]:

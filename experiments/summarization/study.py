@@ -126,14 +126,9 @@ class Trained:
 def begin(setting: Setting, vocab: Vocabulary, seed: int) -> Model:
     """Draw a model; all kinds differ in copying and in their vocabularies alone."""
     config = Seq2SeqConfig(
-        len(vocab),
-        len(vocab),
-        embed_dim=setting.embed_dim,
-        hidden_dim=setting.hidden_dim,
-        attention="general",
-        query="present",
-        dropout_p=0.0,
-    )
+        len(vocab), len(vocab), embed_dim=setting.embed_dim, hidden_dim=setting.hidden_dim,
+        attention="general", query="present", dropout_p=0.0,
+    )  # fmt: skip
     torch.manual_seed(seed)
     return PointerGenerator(config) if setting.kind == "pointer" else Seq2Seq(config)
 
@@ -322,9 +317,6 @@ def reported() -> dict[str, Setting]:
     return tuned("summarization", arms(), steps=steps, more_steps=more)
 
 
-# The record
-
-
 def smoke() -> list[float]:
     """Run the whole pipeline small: a few updates of every arm, and what is measured of them."""
     task = Task(reports=60, names=20, tests=6, test_names=12)
@@ -364,11 +356,8 @@ STUDY = Experiment(
     seeds=SEEDS, arms=lambda: on(TASK, reported()), outcome=outcome, workers=1,
     recorded=split_off(["first", "coverage", "replaced"]),
     trials=Trials(
-        arms,
-        LEARNING_RATES,
-        replace(TASK, tests=300, validation=True),
-        "loss",
-        "validation loss, nats a token",
+        arms, LEARNING_RATES, replace(TASK, tests=300, validation=True),
+        "loss", "validation loss, nats a token",
     ),
     config=lambda: {"task": TASK, "arms": reported(), "lower": LOWER, "warmup": WARMUP},
     kinds={

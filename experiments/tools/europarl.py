@@ -53,11 +53,8 @@ def known_words(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, flo
         100 * sum(word in vocabulary for words in side for word in words) / sum(map(len, side))
         for side, vocabulary in zip(sides[0], known, strict=True)
     ]
-    return {
-        "whole pairs": float(whole),
-        "source words (%)": shares[0],
-        "target words (%)": shares[1],
-    }
+    names = ("whole pairs", "source words (%)", "target words (%)")
+    return dict(zip(names, (float(whole), *shares), strict=True))
 
 
 def errors(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, float]:

@@ -41,14 +41,16 @@ def folded(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def fold(path: Path) -> None:
-    """Set what JupyterLab folds in a notebook, and leave every other character as it is.
-
-    It is in the form that nbformat writes: keys in order, an indent of one.
-    """
+    """Set what JupyterLab folds in a notebook, and leave every other character as it is."""
     page = json.loads(path.read_text(encoding="utf-8"))
     for cell in page["cells"]:
         if cell["cell_type"] == "code":
             cell["metadata"] = folded(cell["metadata"])
+    write(page, path)
+
+
+def write(page: dict[str, Any], path: Path) -> None:
+    """Write a notebook in the form that nbformat writes: keys in order, an indent of one."""
     text = json.dumps(page, ensure_ascii=False, indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
 

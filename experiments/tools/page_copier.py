@@ -66,13 +66,10 @@ def main() -> None:
             step = torch.tensor(weights[name]["scale"])[:, None]
             assert ((restored(weights[name]) - weight).abs() <= step / 2 + 1e-7).all()
     about = {
-        "task": asdict(task),
-        "setting": asdict(SETTING),
-        "seed": SEED,
-        "right": round(percent(right(model, *task.test())), 2),
-        "processor": processor(),
+        "task": asdict(task), "setting": asdict(SETTING), "seed": SEED,
+        "right": round(percent(right(model, *task.test())), 2), "processor": processor(),
         "versions": versions(),
-    }
+    }  # fmt: skip
     said = json.dumps({"about": about, "weights": weights}, separators=(",", ":"))
     replace_file(said + "\n", FILE)
 

@@ -7,10 +7,11 @@ of the translator with attention that is not quantized, with which they compare.
 
 import argparse
 import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from bookkit.playables.weights import save_translator
 from companion.data.pairs import Pair
 from companion.translation import Translator
 from experiments.engine.code import TRANSLATORS, hashes
-from experiments.engine.record import processor, replace_file, versions
+from experiments.engine.record import replace_file
 from experiments.engine.settings import LIVE_SETTINGS, LIVE_TASK, REPORT_SEEDS
 from experiments.engine.translators import Corpus, Kind, fit
+from experiments.tools.stamp import current_run
 
 SEED = REPORT_SEEDS[0]
 KINDS: dict[str, Kind] = {"with": "additive", "without": "none"}
@@ -44,13 +46,10 @@ def sentences_of_all_lengths(corpus: Corpus) -> list[Pair]:
         pair
         for number, (shortest, longest) in enumerate(BANDS)
         for pair in english_spanish(
-            SENTENCES,
-            seed=SENTENCE_SEED + number,
-            min_length=shortest,
-            max_length=longest,
+            SENTENCES, seed=SENTENCE_SEED + number, min_length=shortest, max_length=longest,
             exclude=known,
         )
-    ]
+    ]  # fmt: skip
 
 
 def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
@@ -67,6 +66,22 @@ def glosses(pairs: Iterable[Pair], words: Sequence[str]) -> list[str]:
         max(linked[word], key=lambda english: (linked[word][english], english), default="")
         for word in words
     ]
+
+
+def followers(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return for every English word those that come after it, the most frequent first.
+
+    >>> followers([Pair(("she", "sings"), (), frozenset())])
+    {'': 'she', 'she': 'sings', 'sings': ''}
+    """
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        for one, other in pairwise(("", *pair.source, "")):
+            found[one][other] += 1
+    return {
+        word: " ".join(sorted(after, key=lambda other: (-after[other], other)))
+        for word, after in sorted(found.items())
+    }
 
 
 def digest_of_pairs(pairs: Iterable[Pair]) -> str:
@@ -91,16 +106,11 @@ def _digest(texts: Iterable[str]) -> str:
 
 def _origin(kind: Kind, corpus: Corpus) -> dict[str, Any]:
     return {
-        "command": "python -m experiments.tools.page_translator",
-        "seed": SEED,
-        "setting": asdict(LIVE_SETTINGS[kind]),
-        "task": asdict(LIVE_TASK),
-        "code": _digest(hashes(TRANSLATORS).values()),
-        "data": digest_of_pairs(corpus.train),
-        "date": date.today().isoformat(),
-        "processor": processor(),
-        "versions": versions(),
-    }
+        "command": "python -m experiments.tools.page_translator", "seed": SEED,
+        "setting": asdict(LIVE_SETTINGS[kind]), "task": asdict(LIVE_TASK),
+        "code": _digest(hashes(TRANSLATORS).values()), "data": digest_of_pairs(corpus.train),
+        **current_run(),
+    }  # fmt: skip
 
 
 def main() -> None:
@@ -113,6 +123,7 @@ def main() -> None:
     sentences = sentences_of_all_lengths(corpus)
     lines = [f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in sentences]
     replace_file("".join(lines), FOLDER / FILES["sentences"])
+    replace_file(json.dumps(followers(corpus.train)), FOLDER / FILES["followers"])
     for name, kind in KINDS.items():
         trained = fit(LIVE_SETTINGS[kind], corpus, SEED)
         translator = rounded(trained.translator)

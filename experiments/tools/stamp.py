@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.engine.record import processor, versions
+from experiments.tools.fold import write
 
 NAMESPACE, KEY = "am", "run"
 
@@ -25,14 +26,10 @@ def current_run() -> dict[str, Any]:
 
 
 def stamp(path: Path, run: dict[str, Any]) -> None:
-    """Write a run into the metadata of a notebook, and leave every other character as it is.
-
-    It is in the form that nbformat writes: keys in order, an indent of one.
-    """
+    """Write a run into the metadata of a notebook, and leave every other character as it is."""
     page = json.loads(path.read_text(encoding="utf-8"))
     page["metadata"].setdefault(NAMESPACE, {})[KEY] = run
-    text = json.dumps(page, ensure_ascii=False, indent=1, sort_keys=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    write(page, path)
 
 
 def main() -> None:

@@ -73,18 +73,11 @@ class TransformerSetting:
     def config(self, vocabularies: tuple[int, int]) -> TransformerConfig:
         """Return the model's configuration, for source and target vocabularies of a size."""
         return TransformerConfig(
-            source_vocab=vocabularies[0],
-            vocab_size=vocabularies[1],
-            embed_dim=self.embed_dim,
-            hidden_dim=self.hidden_dim,
-            num_heads=self.num_heads,
-            num_layers=self.num_layers,
-            positions=self.positions,
-            norm_order=self.norm_order,
-            embedding_scale=self.embedding_scale,
-            tied=self.tied,
-            dropout_p=self.dropout_p,
-        )
+            source_vocab=vocabularies[0], vocab_size=vocabularies[1], embed_dim=self.embed_dim,
+            hidden_dim=self.hidden_dim, num_heads=self.num_heads, num_layers=self.num_layers,
+            positions=self.positions, norm_order=self.norm_order,
+            embedding_scale=self.embedding_scale, tied=self.tied, dropout_p=self.dropout_p,
+        )  # fmt: skip
 
     def build(self, vocabularies: tuple[int, int]) -> Transformer:
         """Return an untrained model."""

@@ -156,7 +156,7 @@ def test_without_scripts_the_text_is_there(site: Site, open_page: Open) -> None:
 def test_what_fits_is_no_stop_for_the_keyboard(open_page: Open) -> None:
     """Nor need a key be pressed before what is too wide is one."""
     marked = """document.querySelectorAll("article pre[role=group][aria-label]").length"""
-    page = open_page("history/timeline.html", NARROW)
+    page = open_page("today/timeline.html", NARROW)
     page.wait_for_function(f"() => {marked} > 0 && ({UNREACHABLE})().length === 0")
     before = page.evaluate(marked)
     page.set_viewport_size({"width": WIDE, "height": 844})

@@ -8,14 +8,19 @@ taste, of which `python -m tools.prose` warns.
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import yaml
 
 from bookkit.contents import PARTS, Part, stops
+from bookkit.records import load_result
 from experiments.tools.fold import FOLDS, OUTPUTS
 from tests.book.test_notebooks import ROOT, Page, pages, read, text
 
-BEFORE = re.compile(r"^\W*Before this lesson\b.*(?:\n.+)*", re.MULTILINE)
+BEFORE = re.compile(r"^\W*(?:Before this lesson|You can start here)\b.*(?:\n.+)*", re.MULTILINE)
+MEASURED = re.compile(r'lesson\.measured\("(\w+)/([\w/]+)"\)')
+STRESSED = re.compile(r"\*\*(?=\S)[^*\n]*(?:\{glue:|\d)[^*\n]*(?<=\S)\*\*")
+PLUMBING = re.compile(r"doc=False|masked_softmax|merge_attention|alibi_bias")
 TABLE = re.compile(r"^\|\s*Claim\s*\|\s*Number\s*\|\s*Verdict\s*\|\s*Section\s*\|", re.MULTILINE)
 
 
@@ -57,7 +62,51 @@ def links_its_evidence(page: Page, evidence: str) -> Iterator[str]:
                 yield f"cell {cell.get('id')}: no link to {evidence} beside the result"
 
 
-RULES = (can_be_touched, says_what_to_have_read, links_its_evidence)
+def asks_with_buttons(page: Page, _evidence: str) -> Iterator[str]:
+    for cell in page["cells"]:
+        if "**Guess first" in markdown(cell):
+            yield f"cell {cell.get('id')}: a guess without buttons, wanted the directive `guess`"
+
+
+def stresses_no_number(page: Page, _evidence: str) -> Iterator[str]:
+    for cell in page["cells"]:
+        for found in STRESSED.findall(markdown(cell)):
+            yield f"cell {cell.get('id')}: {found} in bold"
+
+
+def prints_no_plumbing(page: Page, _evidence: str) -> Iterator[str]:
+    for cell in page["cells"]:
+        if "show_source(" in (code := text(cell["source"])) and PLUMBING.search(code):
+            yield f"cell {cell.get('id')}: lines that a reader is told to ignore"
+
+
+def measures_two_things_at_most(page: Page, _evidence: str) -> Iterator[str]:
+    """No box of a lesson leaves a question open, and one that compares shows what it compares."""
+    code = "\n".join(text(cell["source"]) for cell in page["cells"] if cell["cell_type"] == "code")
+    boxes = MEASURED.findall(code)
+    if len(boxes) > 2:
+        yield f"{len(boxes)} boxes, wanted two at most"
+    for study, name in boxes:
+        claim = load_result(study).claim(name)
+        if claim.verdict == "undecided":
+            yield f"the box {study}/{name} says that we cannot tell"
+        number = claims_of(study)[name]["number"]
+        compares = re.fullmatch(r"[\w/.-]+ - [\w/.-]+|distance\(.*\)", number)
+        if compares and not (claim.finding and claim.finding.sides):
+            yield f"the box {study}/{name} compares two numbers and shows neither"
+
+
+@cache
+def claims_of(study: str) -> dict[str, Page]:
+    file = ROOT / "experiments" / study / "claims.yaml"
+    claims: dict[str, Page] = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
+    return claims
+
+
+RULES = (
+    can_be_touched, says_what_to_have_read, links_its_evidence, asks_with_buttons,
+    stresses_no_number, prints_no_plumbing, measures_two_things_at_most,
+)  # fmt: skip
 
 
 def opens_with_a_table(evidence: Page) -> bool:

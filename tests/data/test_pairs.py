@@ -27,10 +27,14 @@ def test_words() -> None:
         ("Wait...", "wait . . ."),
         ("  tabs\tand\nlines ", "tabs and lines"),
         ("a.b", "a . b"),
+        ("हिन्दी, كَتَبَ!", "हिन्दी , كَتَبَ !"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
         ("", ""),
     ]
     for text, tokens in cases:
         assert words(text) == tuple(tokens.split())
+    with pytest.raises(TypeError, match="text: got a NoneType"):
+        words(None)  # type: ignore[arg-type]
 
 
 def test_characters_keep_single_spaces_and_decomposed_accents_read_as_composed() -> None:
@@ -77,6 +81,7 @@ def test_a_problem_names_file_and_line(tmp_path: Path) -> None:
         (gzip.compress(b"a\tb\nno tab\n", mtime=0), 2, "no tab"),
         (gzip.compress(b"a\tb\n" * 9, mtime=0)[:-4], 10, "damaged gzip"),
         (gzip.compress(b"a\tb\n", mtime=0)[:-8] + b"12345678", 2, "damaged gzip"),
+        (b"a\tb\rc\td\r", 1, "carriage return"),
         (b"\x1f\x8bnot gzip at all", 1, "damaged gzip"),
     ]
     for content, line, what in cases:

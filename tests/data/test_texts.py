@@ -39,6 +39,10 @@ def test_a_batch_depends_on_seed_and_step_alone() -> None:
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match="texts: got 7, wanted at least batch_size, 8"):
         TextBatches(TEXTS, VOCAB, batch_size=8, seed=0)
+    with pytest.raises(ValueError, match="texts: got none"):
+        text_ids([], VOCAB)
+    with pytest.raises(ValueError, match="got 5 and 0 texts"):
+        counted_loss(["a"] * 5, [], order=1)
     with pytest.raises(IndexError, match="step: got -1"):
         TextBatches(TEXTS, VOCAB, batch_size=2, seed=0)[-1]
 

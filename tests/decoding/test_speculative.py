@@ -11,7 +11,7 @@ from scipy.spatial.distance import cityblock
 from scipy.stats import chisquare
 from torch import Generator, Tensor
 
-from companion.decoding import Score, overlap, remainder, speculate
+from companion.decoding import Score, overlap, remainder, speculate, verify
 
 SIZE = 3
 
@@ -79,6 +79,12 @@ def test_the_rate_is_one_minus_the_total_variation() -> None:
     wanted = [1 - cityblock(a, b) / 2 for a, b in zip(draft.numpy(), target.numpy(), strict=True)]
     assert overlap(draft, target).tolist() == pytest.approx(wanted, abs=1e-12)
     assert overlap(draft, draft).tolist() == pytest.approx([1.0] * 7)
+
+
+def test_the_target_has_a_row_more() -> None:
+    table = chain(3)
+    with pytest.raises(ValueError, match="target: got 2 rows, wanted 3, one more than proposed"):
+        verify(torch.tensor([0, 1]), table[:2], table[:2])
 
 
 def test_what_a_draft_costs() -> None:

@@ -49,6 +49,13 @@ def test_of_equal_ones_no_more_than_k_stay_and_what_was_left_out_stays_out() -> 
     assert kept(keep_top_p(logits, 1.0)) == kept(keep_top_p(logits, 0.999)) == kept(logits)
 
 
+def test_a_sum_that_reaches_p_but_for_rounding_is_enough() -> None:
+    shares = torch.tensor([0.3, 0.1, 0.1, 0.5])
+    assert kept(keep_top_p(shares.log()[None], 0.8)) == [[0, 3]]
+    certain = torch.tensor([0.0, math.inf, 1.0])
+    assert keep_top_p(certain, 0.9).tolist() == [-math.inf, math.inf, -math.inf]
+
+
 def test_the_cuts_are_those_of_transformers() -> None:
     process = pytest.importorskip("transformers.generation.logits_process")
     logits = 3 * torch.randn(50, 30, generator=torch.Generator().manual_seed(3))

@@ -14,36 +14,7 @@ from experiments.engine.kinds import number
 
 BIBLIOGRAPHY = Path(__file__).parents[2] / "book" / "references.bib"
 RUNS: Runs = {"dot/1-5": [9.0, 8.0], "dot/26-30": [4.0, 5.0], "none/1-5": [9.0, 9.0]}
-GOOD = """
-every_claim:
-  planned: added later
-  before: Added when the others had failed.
-  unit: points
-claims:
-  falls:
-    says: Dot loses less.
-    number: lost(dot, 26-30) - none/1-5
-    below: 0
-    bounds: [-200, null]
-    origin: britz2017
-    sort: check
-    holds: It loses {size}.
-    fails: It loses more.
-    undecided: We cannot tell.
-    pictured: "{size} fewer"
-  helps:
-    says: It helps.
-    number: ratio(dot/1-5, none/1-5)
-    above: 0.5
-    unit: times
-    origin: ours, after luong2015
-    quoted: "section 5: it helps"
-    planned: before the runs
-    before: ""
-    holds: Yes.
-    fails: No.
-    undecided: Perhaps.
-"""
+GOOD = Path(__file__).with_name("claims.yaml").read_text(encoding="utf8")
 
 
 def lost(runs: Runs, kind: str, longest: str) -> list[float]:
@@ -63,11 +34,9 @@ def test_a_claim_has_what_stands_under_it_and_what_stands_over_all(tmp_path: Pat
     assert list(falls.treatment(RUNS)) == [5.0, 3.0]
     assert (falls.below, falls.above, falls.unit, falls.bounds) == (0, None, "points", (-200, None))
     assert falls.finding == Finding(
-        holds="It loses {size}.",
-        fails="It loses more.",
-        undecided="We cannot tell.",
+        holds="It loses {size}.", fails="It loses more.", undecided="We cannot tell.",
         number="{size} fewer",
-    )
+    )  # fmt: skip
     before = "Added when the others had failed."
     assert falls.history == History("paper", "check", "added later", before, "britz2017")
     said = {"source": "luong2015", "quoted": "section 5: it helps"}
@@ -84,11 +53,7 @@ def test_a_fault_is_named(tmp_path: Path) -> None:
         ("above: 0.5", "above: yes", "helps, above: got True, wanted int or float"),
         ("above: 0.5", "below: 1\n    above: 0", "helps, above, below: got 0, 1, wanted one"),
         ("ratio(dot/1-5, none/1-5)", "trainings(dot/1-5 over 8)", "helps: got trainings"),
-        (
-            "ratio(",
-            "rati(",
-            "helps, number: got rati, wanted one of .* trainings, lost",
-        ),
+        ("ratio(", "rati(", "helps, number: got rati, wanted one of .* trainings, lost"),
         ("none/1-5)", "none/1-5) - a - b", "helps: got .* wanted one number, or the difference"),
         ("sort: check", "sort: guess", "falls, sort: got guess, wanted one of"),
         ('"{size} fewer"', "fewer", "falls, number: got 'fewer', wanted"),

@@ -133,29 +133,6 @@ def test_methods_are_what_they_say() -> None:
         assert table(QUERY, KEY, VALUE, CHOICES[kind], None) == pytest.approx(np.array(wanted))
 
 
-def test_a_mask_leaves_one_out() -> None:
-    for name in lookup.METHODS:
-        table, kind = lookup.METHODS[name]
-        found = table(KEY, KEY, VALUE, CHOICES[kind], ~np.eye(11, dtype=bool))
-        rest = [np.arange(11) != i for i in range(11)]
-        wanted = [
-            [ORACLES[name](KEY[i], KEY[rest[i]], VALUE[rest[i]], c) for i in range(11)]
-            for c in CHOICES[kind]
-        ]
-        assert found == pytest.approx(np.array(wanted))
-
-
-def test_tuning_minimises_the_error_on_what_is_left_out() -> None:
-    def left_out(width: float) -> float:
-        rest = [np.arange(11) != i for i in range(11)]
-        found = [soft(KEY[i], KEY[rest[i]], VALUE[rest[i]], width) for i in range(11)]
-        return float(np.mean((np.array(found) - VALUE) ** 2))
-
-    width, curve = lookup.tuned("soft", KEY, VALUE)
-    assert width == min(lookup.WIDTHS, key=left_out)
-    assert curve == pytest.approx(np.array([soft(q, KEY, VALUE, width) for q in lookup.GRID]))
-
-
 def test_descent_finds_the_least_error_of_a_fine_grid() -> None:
     key, value = Design(samples=23, datasets=1).draw(3)
     (found,) = lookup.learn_bandwidths(key, value, Descent(steps=1000))

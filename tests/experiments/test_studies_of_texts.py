@@ -143,11 +143,9 @@ def test_an_adversary_is_scored_by_its_divergence() -> None:
 
 def test_flips_are_sorted_by_the_gold_links() -> None:
     pair = Pair(
-        ("the", "red", "house"),
-        ("la", "casa", "roja"),
-        frozenset({(0, 0), (1, 2), (2, 1)}),
+        ("the", "red", "house"), ("la", "casa", "roja"), frozenset({(0, 0), (1, 2), (2, 1)}),
         classes=("determiner", "noun", "adjective"),
-    )
+    )  # fmt: skip
     own = torch.tensor([[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1], [1.0, 0.0, 0.0]]])
     found = explanation.by_place(torch.tensor([[True, False, True, True]]), own, [pair])
     assert found == {
@@ -171,12 +169,6 @@ def test_one_by_one_gives_the_scores_of_all_at_once() -> None:
 
 
 # The study of drafts: its table of pairs, and what it counts as kept.
-
-
-def test_the_table_counts_pairs() -> None:
-    table = speculative.pair_table([[0, 1, 2], [0, 1, 1]], 3, unseen=0.5)
-    wanted = torch.tensor([[0.5, 2.5, 0.5], [0.5, 1.5, 1.5], [0.5, 0.5, 0.5]])
-    torch.testing.assert_close(table, (wanted / wanted.sum(1, keepdim=True)).double())
 
 
 def test_only_checked_words_count() -> None:

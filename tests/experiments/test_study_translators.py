@@ -4,19 +4,14 @@ import gzip
 from pathlib import Path
 
 from companion.data.pairs import Pair
-from experiments.engine.translators import (
-    GrammarTask,
-    Setting,
-    determiner_counts,
-    determiner_errors,
-    equal_parameters,
-    parameter_count,
-)
+from experiments.engine import translators
 from experiments.real_sentences.study import FileTask
 
 
 def test_training_sentences_are_not_tested() -> None:
-    task = GrammarTask(train_pairs=500, max_length=12, test_pairs=50, bin_pairs=10, bins=((1, 5),))
+    task = translators.GrammarTask(
+        train_pairs=500, max_length=12, test_pairs=50, bin_pairs=10, bins=((1, 5),)
+    )
     corpus = task.corpus(3)
     seen = {pair.source for pair in corpus.train}
     assert len(seen) == 500
@@ -46,9 +41,9 @@ def test_a_file_is_split_by_its_sources(tmp_path: Path) -> None:
 
 def test_equal_parameters_are_equal_within_two_percent() -> None:
     sizes = (100, 190)
-    wanted = parameter_count(Setting("none", hidden_dim=192), sizes)
-    setting = equal_parameters(Setting("additive"), wanted, sizes)
-    assert abs(parameter_count(setting, sizes) / wanted - 1) < 0.02
+    wanted = translators.parameter_count(translators.Setting("none", hidden_dim=192), sizes)
+    setting = translators.equal_parameters(translators.Setting("additive"), wanted, sizes)
+    assert abs(translators.parameter_count(setting, sizes) / wanted - 1) < 0.02
 
 
 def test_determiner_errors_know_their_noun() -> None:
@@ -61,10 +56,10 @@ def test_determiner_errors_know_their_noun() -> None:
     at_noun = frozenset({(0, 2), (1, 2), (2, 1)})
     elsewhere = frozenset({(0, 1), (1, 1), (2, 1)})
     right = frozenset({(0, 0), (1, 2), (2, 2)})
-    assert determiner_errors([at_noun], [pair]) == (1, 1)
-    assert determiner_errors([elsewhere], [pair]) == (1, 0)
-    assert determiner_errors([right], [pair]) == (0, 0)
-    assert determiner_counts([at_noun, elsewhere, elsewhere, right], [pair] * 4) == {
+    assert translators.determiner_errors([at_noun], [pair]) == (1, 1)
+    assert translators.determiner_errors([elsewhere], [pair]) == (1, 0)
+    assert translators.determiner_errors([right], [pair]) == (0, 0)
+    assert translators.determiner_counts([at_noun, elsewhere, elsewhere, right], [pair] * 4) == {
         "determiner_counts/at_their_noun": 1,
         "determiner_counts/elsewhere": 2,
     }

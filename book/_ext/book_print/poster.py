@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 from bookkit.atlas.shapes import elements
 from bookkit.playables.playable import style_of
 
-PAGE = "today/atlas.html"
+PAGE = "appendices/architectures.html"
 FILE = "attention-measured-atlas.pdf"
 
 _TITLE = "Attention in today's models"

@@ -14,6 +14,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
@@ -23,7 +24,8 @@ from book_site.node import find_node
 EXTENSIONS = Path(__file__).parents[1]
 MODULES = EXTENSIONS / "node_modules"
 
-_CLOSING = tuple(",.;:!?)]’”%-–")
+_CLOSING = ",.;:!?)]’”%-–"
+_SHORT = 40
 _logger = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"\\(begin|end)\{(align|alignat|equation|gather|multline)\}")
 
@@ -78,15 +80,28 @@ def display_tex(text: str) -> str:
 def visit_math(translator: HTML5Translator, node: nodes.math) -> None:
     mathml = _mathml(translator, node, node.astext(), display=False)
     translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate"))
-    translator.body.append(mathml + "</span>" + _joiner(node))
+    translator.body.append(mathml + "</span>")
     raise nodes.SkipNode
 
 
-def _joiner(node: nodes.math) -> str:
-    """Return what keeps the punctuation after a formula on its line."""
-    after = node.next_node(nodes.Text, descend=False, siblings=True)
-    beside = after is not None and node.parent.index(after) == node.parent.index(node) + 1
-    return "\u2060" if beside and after.astext()[:1] in _CLOSING else ""
+class PunctuationBeside(SphinxPostTransform):
+    """Keep the punctuation after a formula on its line."""
+
+    default_priority = 210
+    formats = ("html",)
+
+    def run(self, **_options: object) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            after = formula.next_node(descend=False, siblings=True)
+            short = len(formula.astext()) < _SHORT  # or it may not fit a line of a phone
+            if short and isinstance(after, nodes.Text) and after[:1] in _CLOSING:
+                rest = after.lstrip(_CLOSING)
+                kept = nodes.Text(after[: len(after) - len(rest)])
+                parent, place = formula.parent, formula.parent.index(formula)
+                parent[place : place + 2] = [
+                    nodes.inline("", "", formula, kept, classes=["nobr"]),
+                    nodes.Text(rest),
+                ]
 
 
 def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> None:
@@ -118,6 +133,7 @@ def _mathml(translator: HTML5Translator, node: nodes.Element, tex: str, *, displ
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("temml", (visit_math, None), (visit_math_block, None))
+    app.add_post_transform(PunctuationBeside)
     app.add_config_value("book_macros", {}, "html", types=(dict,))
     app.connect("builder-inited", _start)
     app.connect("build-finished", _stop)

@@ -17,7 +17,7 @@ class Option(nodes.General, nodes.TextElement):  # type: ignore[misc]  # docutil
 
 
 class Answer(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
-    """What a click brings, and what lies folded for a reader without scripts."""
+    """The answer: a click opens it, and without scripts a reader unfolds it."""
 
 
 class Guess(SphinxDirective):

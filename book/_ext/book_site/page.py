@@ -16,10 +16,12 @@ from sphinx.application import Sphinx
 
 from book_site.fonts import MATH_FONT
 from book_site.running import with_ways_to_run
+from bookkit.reading_map import ReadingMap
 
 EVIDENCE = "_evidence"
-"""How the name of a page ends that says how we know what a lesson says."""
+"""How the names of evidence pages end."""
 
+_MAP = re.compile(r'<nav class="am-map".*?</nav>', re.DOTALL)
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^":#?]+)\.(?:ipynb|md)((?:#[^"]*)?")')
 _NAMES = {"companion": "companion", "python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 # In the language of the book, which need not be the machine's.
@@ -142,11 +144,14 @@ def _correct(
         def address(name: str) -> str:
             return str(app.builder.get_relative_uri(page, name))
 
+        # The times on the map are those of the pages as they are now.
+        body = _MAP.sub(lambda _: ReadingMap()._repr_html_(), body)
         body = lead_to_pages(body, page, app.env.found_docs, address)
         source = Path(app.env.doc2path(page))
         if source.suffix == ".ipynb":
             path = f"{Path(app.srcdir).name}/{page}.ipynb"
-            body = with_ways_to_run(body, path, app.config.book_repository)
+            repository = app.config.html_theme_options["repository_url"]
+            body = with_ways_to_run(body, path, repository, _launches(context))
             body += _foot(source)
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}
@@ -166,8 +171,18 @@ def _correct(
     )
 
 
+def _launches(context: dict[str, Any]) -> dict[str, str]:
+    """Return the addresses behind the theme's rocket, by the names of the services."""
+    return {
+        button["text"]: button["url"]
+        for group in context["header_buttons"]
+        if group.get("label") == "launch-buttons"
+        for button in group["buttons"]
+    }
+
+
 def _lesson(app: Sphinx, page: str, other: str | None, way: str) -> dict[str, str] | None:
-    """Return the first page that way which is no evidence: that is a side door of its lesson."""
+    """Return the nearest page in that direction that is not an evidence page."""
     while other is not None and other.endswith(EVIDENCE):
         other = app.builder.relations[other][1 if way == "prev" else 2]
     if other is None:

@@ -21,7 +21,7 @@ from sphinx.errors import ConfigError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 _ADDRESS = re.compile(
-    r"(?:https://(?:[^/@]*@)?|ssh://git@|git@)"
+    r"(?:https?://(?:[^/@]*@)?|ssh://git@|git@)"
     r"(?P<host>[\w-]+(?:\.[\w-]+)+)[:/]"
     r"(?P<owner>[\w.-]+(?:/[\w.-]+)*)/(?P<name>[\w.-]+?)(?:\.git)?/?"
 )
@@ -42,29 +42,17 @@ class Repository:
         anchor = f"{mark}{line}" if line else ""
         return f"{self.url}/{view}/{quote(self.branch)}/{quote(path)}{anchor}"
 
-    def binder(self, path: str) -> str:
-        """Return where Binder opens a file, or "" for a host that it does not serve."""
-        host, _, name = self.url.removeprefix("https://").partition("/")
-        service = {"github.com": f"gh/{name}", "gitlab.com": f"gl/{quote(name, safe='')}"}.get(host)
-        opens = f"{quote(self.branch, safe='')}?urlpath=lab/tree/{quote(path)}"
-        return f"https://mybinder.org/v2/{service}/{opens}" if service else ""
-
-    def colab(self, path: str) -> str:
-        """Return where Colab opens a file, or "" for a host that it does not serve."""
-        host, _, name = self.url.removeprefix("https://").partition("/")
-        opens = f"github/{name}/blob/{quote(self.branch)}/{quote(path)}"
-        return f"https://colab.research.google.com/{opens}" if host == "github.com" else ""
-
 
 def parse_address(address: str, branch: str = "main") -> Repository | None:
     """Read an https or ssh address of the form host/owner/name; anything else is no repository."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return None
-    provider = next((name for name in _PROVIDERS if name in match["host"]), None)
+    host = match["host"].lower()
+    provider = next((name for name in _PROVIDERS if name in host), None)
     if provider is None or (provider != "gitlab" and "/" in match["owner"]):
         return None
-    return Repository("https://{host}/{owner}/{name}".format(**match.groupdict()), provider, branch)
+    return Repository(f"https://{host}/{match['owner']}/{match['name']}", provider, branch)
 
 
 def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | None:
@@ -83,11 +71,18 @@ def find_repository(environ: Mapping[str, str], folder: Path) -> Repository | No
     if name := environ.get("GITHUB_REPOSITORY"):
         server = environ.get("GITHUB_SERVER_URL", "https://github.com")
         return Repository(f"{server}/{name}", "github", branch or "main")
-    origin = ["git", "config", "--get", "remote.origin.url"]
-    with suppress(FileNotFoundError):  # no git
-        found = subprocess.run(origin, cwd=folder, capture_output=True, text=True, check=False)
-        return parse_address(found.stdout, branch or "main")
-    return None
+    address = _git(folder, "config", "--get", "remote.origin.url")
+    default = _git(folder, "rev-parse", "--abbrev-ref", "origin/HEAD").partition("/")[2]
+    return parse_address(address, branch or default or "main")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git answers, and nothing where it has no answer or is not there."""
+    with suppress(FileNotFoundError):
+        asked = ["git", *words]
+        found = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False)
+        return found.stdout.strip() if found.returncode == 0 else ""
+    return ""
 
 
 def find_address(environ: Mapping[str, str], folder: Path) -> str:

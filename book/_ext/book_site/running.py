@@ -1,10 +1,9 @@
-"""How to run a page: a button above its exercises, or at its end, with every way that there is."""
+"""How to run a page: a box above its exercises, or at its end, lists all the ways to do it."""
 
 import html
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-
-from book_site.repository import Repository
 
 _EXERCISES = re.compile(r'<section id="exercises">\s*<h2>.*?</h2>', re.DOTALL)
 _INSTALL = "pip install -c constraints.txt -e . -e './bookkit[notebooks]'"
@@ -14,30 +13,35 @@ _COLAB = (
 )
 
 
-def with_ways_to_run(body: str, page: str, repository: Repository | None) -> str:
-    """Say in a page, seen from the repository, how to run it: before its exercises, if it has some.
+def with_ways_to_run(body: str, page: str, repository: str, launches: Mapping[str, str]) -> str:
+    """Say in a page how to run it: before its exercises, if it has some.
+
+    Args:
+        body: the page as HTML.
+        page: its file, seen from the repository.
+        repository: the address; "" where it is not known.
+        launches: where Binder and Colab open the page, by their names, as the theme has found out.
 
     >>> body = '<section id="exercises"><h2>Exercises</h2><p>One.</p>'
-    >>> with_ways_to_run(body, "book/a.ipynb", None).index("jupyter lab book/a.ipynb") < 400
+    >>> shown = with_ways_to_run(body, "book/a.ipynb", "", {})
+    >>> shown.index("jupyter lab book/a.ipynb") < shown.index("<p>One.")
     True
     """
     found = _EXERCISES.search(body)
+    online = "".join(_online(service, launches[service], repository) for service in launches)
     if found is None:
-        return body + _ways(page, repository, "Run this page")
-    box = _ways(page, repository, "Run this page and check your answers")
+        return body + _ways(page, repository, "Run this page", online)
+    box = _ways(page, repository, "Run this page and check your answers", online)
     return body[: found.end()] + box + body[found.end() :]
 
 
-def _ways(page: str, repository: Repository | None, label: str) -> str:
+def _ways(page: str, repository: str, label: str, online: str) -> str:
     lines = [_INSTALL, f"jupyter lab {page}"]
-    if repository is None:
-        where = "In a copy of the book’s repository, these two commands open it in JupyterLab:"
-        online = ""
-    else:
-        name = PurePosixPath(repository.url).name
-        lines.insert(0, f"git clone {repository.url} &amp;&amp; cd {name}")
+    if repository:
+        lines.insert(0, f"git clone {repository} &amp;&amp; cd {PurePosixPath(repository).name}")
         where = "On your own machine, these commands open it in JupyterLab:"
-        online = _online(page, repository)
+    else:
+        where = "In a copy of the book’s repository, these two commands open it in JupyterLab:"
     return (
         f'<details class="run-here"><summary>{label}</summary>'
         "<p>The exercises can be checked where the page runs: a check prints “Right.”, or a hint."
@@ -45,17 +49,12 @@ def _ways(page: str, repository: Repository | None, label: str) -> str:
     )
 
 
-def _online(page: str, repository: Repository) -> str:
-    """Links to the two services, where they can reach the repository."""
-    ways = []
-    if binder := repository.binder(page):
-        ways.append(f'<p>Or <a href="{binder}">open it on Binder</a>, in a minute or two.</p>')
-    if colab := repository.colab(page):
-        ways.append(
-            f'<p>Or <a href="{colab}">open it on Colab</a>, and run this in a first cell:</p>'
-            + _code(html.escape(_COLAB.format(url=repository.url), quote=False))
-        )
-    return "".join(ways)
+def _online(service: str, address: str, repository: str) -> str:
+    link = f'<p>Or <a href="{html.escape(address)}">open it on {service}</a>'
+    if service == "Colab":
+        first = _code(html.escape(_COLAB.format(url=repository), quote=False))
+        return f"{link}, and run this in a first cell:</p>{first}"
+    return f"{link}, in a minute or two.</p>"
 
 
 def _code(*lines: str) -> str:

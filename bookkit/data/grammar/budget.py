@@ -13,11 +13,7 @@ class DeadEndError(Exception):
 
 
 class Budget:
-    """Keeps count of the words left to say, and of what has been said.
-
-    Args:
-        dice: where all choices come from.
-    """
+    """Keeps count of the words left to say, and of what has been said."""
 
     def __init__(self, dice: Dice) -> None:
         self.dice = dice

@@ -33,12 +33,7 @@ class _Core(NamedTuple):
 
 
 class Speaker:
-    """Invents sentences.
-
-    Args:
-        dice: where all choices come from.
-        menu: the combinations of words allowed.
-    """
+    """Invents sentences."""
 
     def __init__(self, dice: Dice, menu: Menu) -> None:
         self._dice, self._menu = dice, menu

@@ -8,11 +8,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Draws everything from `random()`, the one method whose sequence Python promises to keep.
-
-    Args:
-        seed: decides all choices.
-    """
+    """Draws everything from `random()`, the one method whose sequence Python promises to keep."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random

@@ -1,13 +1,16 @@
 """The words: what they are in both languages, and what they may be said of.
 
-Spanish forms are written out, so that they can be read and checked one by one. Adjectives and
-determiners list four forms, addressed by `2 * plural + feminine`; tenses list three persons, in
-the order of `PERSONS`.
+Nouns, adjectives and verbs are those of `words.yaml`. Spanish forms are written out, so that they
+can be read and checked one by one. Adjectives and determiners list four forms, addressed by
+`2 * plural + feminine`; tenses list three persons, in the order of `PERSONS`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
+
+import yaml
 
 Kind = Literal["person", "animal", "food", "thing", "plant", "place"]
 Tense = Literal["present", "past", "future", "progressive"]
@@ -118,91 +121,26 @@ def _forms(forms: str) -> Any:
 
 
 def _nouns(kind: Kind, words: str, *, owned: bool = True) -> Iterator[Noun]:
-    """Yield nouns, each with its plural, their translations, and an f if it is feminine."""
     for noun in words.split(", "):
         one, many, uno, muchos, *feminine = noun.split()
         yield Noun((one, many), (uno, muchos), bool(feminine), kind, owned)
 
 
-NOUNS = (
-    *_nouns("person", "boy boys niño niños, girl girls niña niñas f, man men hombre hombres, "
-        "woman women mujer mujeres f, king kings rey reyes, queen queens reina reinas f",
-        owned=False),
-    *_nouns("person", "brother brothers hermano hermanos, sister sisters hermana hermanas f"),
-    *_nouns("animal", "dog dogs perro perros, cat cats gato gatos, "
-        "horse horses caballo caballos, cow cows vaca vacas f"),
-    *_nouns("food", "apple apples manzana manzanas f, cake cakes pastel pasteles, "
-        "egg eggs huevo huevos"),
-    *_nouns("thing", "book books libro libros, car cars coche coches, "
-        "window windows ventana ventanas f"),
-    *_nouns("plant", "flower flowers flor flores f, tree trees árbol árboles"),
-    *_nouns("place", "house houses casa casas f, garden gardens jardín jardines"),
-    *_nouns("place", "city cities ciudad ciudades f", owned=False),
-)  # fmt: skip
-
-_ANY = "person animal food thing plant place"
-_ADULTS = "man woman king queen brother sister"
-_SIZED = "boy girl brother sister animal food thing plant place"
-
-ADJECTIVES = (
-    Adjective("red", _forms("rojo roja rojos rojas"), "colour", "thing flower house apple",
-        gradable=False),
-    Adjective("black", _forms("negro negra negros negras"), "colour", "animal thing",
-        gradable=False),
-    Adjective("blue", _forms("azul azul azules azules"), "colour", "thing flower house",
-        gradable=False),
-    Adjective("old", _forms("viejo vieja viejos viejas"), "age",
-        f"{_ADULTS} animal thing tree place"),
-    Adjective("new", _forms("nuevo nueva nuevos nuevas"), "age", "thing place"),
-    Adjective("young", _forms("joven joven jóvenes jóvenes"), "age", f"{_ADULTS} animal"),
-    Adjective("small", _forms("pequeño pequeña pequeños pequeñas"), "size", _SIZED),
-    Adjective("big", _forms("grande grande grandes grandes"), "size", _SIZED),
-    Adjective("strong", _forms("fuerte fuerte fuertes fuertes"), "strength", "person animal"),
-    Adjective("happy", _forms("feliz feliz felices felices"), "mood", "person animal"),
-    Adjective("good", _forms("bueno buena buenos buenas"), "worth", "person animal book car place",
-        before=_forms("buen buena buenos buenas")),
-    Adjective("great", _forms("grande grande grandes grandes"), "size",
-        "man woman king queen horse book tree place", before=_forms("gran gran grandes grandes"),
-        predicative=False),
-)  # fmt: skip
+def _adjective(spanish: str, before: str = "", **rest: Any) -> Adjective:
+    return Adjective(spanish=_forms(spanish), before=_forms(before) or None, **rest)
 
 
-def _verb(
-    english: str, present: str, past: str, future: str, gerund: str | None = None, **rest: Any
-) -> Verb:
+def _verb(english: str, present: str, past: str, future: str, **rest: Any) -> Verb:
     base, third, before, *going = english.split()
     tenses = {"present": present, "past": past, "future": future}
     spanish: Any = {tense: _forms(forms) for tense, forms in tenses.items()}
-    return Verb((base, third, before, going[0] if going else None), spanish, gerund, **rest)
+    return Verb((base, third, before, going[0] if going else None), spanish, **rest)
 
 
-VERBS = (
-    _verb("see sees saw", "veo ve ven", "vi vio vieron", "veré verá verán", nouns=_ANY, event=True),
-    _verb("look looks looked looking", "miro mira miran", "miré miró miraron",
-        "miraré mirará mirarán", "mirando", particle="at", nouns=_ANY),
-    _verb("look looks looked looking", "busco busca buscan", "busqué buscó buscaron",
-        "buscaré buscará buscarán", "buscando", particle="for", nouns=_ANY),
-    _verb("wait waits waited waiting", "espero espera esperan", "esperé esperó esperaron",
-        "esperaré esperará esperarán", "esperando", particle="for", nouns="person animal"),
-    _verb("listen listens listened listening", "escucho escucha escuchan",
-        "escuché escuchó escucharon", "escucharé escuchará escucharán", "escuchando",
-        particle="to", nouns="person animal"),
-    _verb("find finds found", "encuentro encuentra encuentran", "encontré encontró encontraron",
-        "encontraré encontrará encontrarán", nouns=_ANY, event=True),
-    _verb("eat eats ate eating", "como come comen", "comí comió comieron", "comeré comerá comerán",
-        "comiendo", nouns="food", event=True),
-    _verb("buy buys bought buying", "compro compra compran", "compré compró compraron",
-        "compraré comprará comprarán", "comprando", nouns="food thing plant house", animals=False,
-        event=True),
-    _verb("sleep sleeps slept sleeping", "duermo duerme duermen", "dormí durmió durmieron",
-        "dormiré dormirá dormirán", "durmiendo"),
-    _verb("work works worked working", "trabajo trabaja trabajan", "trabajé trabajó trabajaron",
-        "trabajaré trabajará trabajarán", "trabajando", animals=False),
-    _verb("sing sings sang singing", "canto canta cantan", "canté cantó cantaron",
-        "cantaré cantará cantarán", "cantando", animals=False),
-    _verb("run runs ran running", "corro corre corren", "corrí corrió corrieron",
-        "correré correrá correrán", "corriendo"),
-)  # fmt: skip
+_WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
+NOUNS = tuple(noun for group in _WORDS["nouns"] for noun in _nouns(**group))
+ADJECTIVES = tuple(_adjective(**entry) for entry in _WORDS["adjectives"])
+VERBS = tuple(_verb(**entry) for entry in _WORDS["verbs"])
 
 BE: Persons = ("am", "is", "are")
 SER: Persons = ("soy", "es", "son")

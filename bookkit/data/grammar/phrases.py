@@ -20,12 +20,7 @@ _OF_KIN = 4 * (lex.THE,) + 3 * (lex.MY, lex.HIS, lex.HER) + (lex.A, lex.THIS, le
 
 
 class Phrases:
-    """Invents noun phrases.
-
-    Args:
-        budget: the room, and the source of chance.
-        menu: the combinations of words allowed.
-    """
+    """Invents noun phrases."""
 
     def __init__(self, budget: Budget, menu: Menu) -> None:
         self._budget, self._menu = budget, menu

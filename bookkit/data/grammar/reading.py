@@ -23,9 +23,6 @@ def read(words: Sequence[str]) -> Sentence | None:
     and how long a sentence may be is no rule. Of several readings of a sentence the first is
     returned.
 
-    Args:
-        words: the sentence.
-
     Raises:
         TypeError: a string, not its words.
 

@@ -18,13 +18,7 @@ _BEINGS = ("person", "animal")
 
 
 def clause_follows(clause: Clause, conjunction: str | None, said: Sentence) -> bool:
-    """Tell whether a clause may be said, with its conjunction, after the clauses before it.
-
-    Args:
-        clause: a whole clause.
-        conjunction: what joins it; None for the first clause.
-        said: the clauses before it.
-    """
+    """Tell whether a clause may follow others, with its conjunction; the first has none."""
     nouns = list(_nouns(clause))
     if len(set(nouns)) < len(nouns):
         return False

@@ -34,33 +34,21 @@ class NounPhrase:
 
 @dataclass(slots=True)
 class Clause:
-    """Someone does something, or is like something; all that its translation depends on.
+    """Someone does something, or is like something; all that its translation depends on."""
 
-    Attributes:
-        subject: None when it is understood: "and sleeps", "who sleeps".
-        person: person and number that the verb agrees with.
-        feminine: gender that a predicative adjective agrees with.
-        tense: of the verb.
-        negative: "does not".
-        verb: None in "the house is big".
-        adjective: the predicative adjective then, possibly after "very".
-        object: None for intransitive verbs, and where a relative pronoun stands for it.
-        adjunct: "in the garden".
-        adverb: whether the tense's adverb is added: yesterday, tomorrow, now.
-        contrast: whether Spanish says "yo": after "and" and "but", where the subject changes.
-    """
-
-    subject: NounPhrase | Pronoun | None
-    person: int
-    feminine: bool
-    tense: Tense
-    negative: bool
-    verb: Verb | None = None
-    adjective: Adjective | None = None
+    subject: NounPhrase | Pronoun | None  # None when it is understood: "and sleeps", "who sleeps"
+    person: int  # person and number that the verb agrees with
+    feminine: bool  # gender that a predicative adjective agrees with
+    tense: Tense  # of the verb
+    negative: bool  # "does not"
+    verb: Verb | None = None  # None in "the house is big"
+    adjective: Adjective | None = None  # the predicative adjective then, possibly after "very"
     very: bool = False
+    # None for intransitive verbs, and where a relative pronoun stands for it
     object: NounPhrase | Pronoun | None = None
-    adjunct: tuple[lex.Preposition, NounPhrase] | None = None
-    adverb: bool = False
+    adjunct: tuple[lex.Preposition, NounPhrase] | None = None  # "in the garden"
+    adverb: bool = False  # whether the tense's adverb is added: yesterday, tomorrow, now
+    # Whether Spanish says "yo": after "and" and "but", where the subject changes
     contrast: bool = False
 
     @property

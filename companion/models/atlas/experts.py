@@ -203,9 +203,8 @@ class Experts(nn.Module):
                 spec.shared_dim, spec.activation, spec.gated, False, *alike
             )
             self.shared = feed_forward(embed_dim, shared)
-            self.shared_gate = optional_linear(
-                embed_dim, int(spec.shared_gate)
-            )
+            gates = int(spec.shared_gate)
+            self.shared_gate = optional_linear(embed_dim, gates)
         self.output_norm = optional_norm(embed_dim, spec.output_norm)
 
     def forward(self, x: Tensor, ids: Tensor | None = None) -> Tensor:

@@ -52,9 +52,7 @@ class Kept:
     def entries(self, length: int) -> int:
         """Return how many entries a text of so many tokens has."""
         length = length if self.beyond is None else length % self.beyond
-        entries = (
-            min(length, 1) if self.tokens is None else length // self.tokens
-        )
+        entries = length // self.tokens if self.tokens else min(length, 1)
         return entries if self.limit is None else min(entries, self.limit)
 
     def bytes(
@@ -67,23 +65,16 @@ class Kept:
             batch_size: number of texts.
             itemsize: bytes of a number in the model's own precision.
         """
-        return (
-            batch_size
-            * self.entries(length)
-            * self.numbers
-            * (self.itemsize or itemsize)
-        )
+        numbers = batch_size * self.entries(length) * self.numbers
+        return numbers * (self.itemsize or itemsize)
 
     def read_operations(self, length: int) -> int:
         """Return the operations by which one more token reads this part, and its own entry."""
         entries = 1
         if self.tokens is not None:
             entries = self.entries(length) + (self.tokens == 1)
-        return self.read * (
-            entries
-            if self.read_limit is None
-            else min(entries, self.read_limit)
-        )
+        limit = self.read_limit
+        return self.read * (entries if limit is None else min(entries, limit))
 
 
 def bytes_kept(

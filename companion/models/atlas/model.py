@@ -32,7 +32,11 @@ from companion.models.atlas.mixers.short_conv import ShortConv, ShortConvSpec
 from companion.models.atlas.mixers.softmax import Attention, AttentionSpec
 from companion.models.atlas.norms import Norm, optional_norm
 from companion.models.atlas.residual import ResidualGate
-from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.specs import (
+    CountedSpec,
+    LayerSpec,
+    ModelSpec,
+)
 from companion.models.atlas.streams import Streams
 from companion.models.atlas.token_input import TokenInput, TokenInputs
 
@@ -101,6 +105,8 @@ class Layer(nn.Module):
         self.mixer = self.mixer_norm = self.mixer_post_norm = None
         self.feed_forward = self.feed_forward_norm = None
         self.feed_forward_post_norm = self.beside = None
+        if isinstance(spec.mixer, CountedSpec):
+            raise ValueError(spec.mixer.why)
         if spec.mixer is not None:
             given = {} if spec.shares is None else {"shares": True}
             given |= {} if spec.chosen_by is None else {"chosen": True}
@@ -113,9 +119,8 @@ class Layer(nn.Module):
         if spec.feed_forward is not None:
             self.feed_forward = _computing(embed_dim, spec.feed_forward)
             if not spec.parallel or spec.two_norms:
-                self.feed_forward_norm = optional_norm(
-                    embed_dim, spec.pre_norm
-                )
+                norm = optional_norm(embed_dim, spec.pre_norm)
+                self.feed_forward_norm = norm
             behind = spec.feed_forward_post_norm or spec.post_norm
             self.feed_forward_post_norm = optional_norm(embed_dim, behind)
         self.mixer_gate = self.feed_forward_gate = None

@@ -62,9 +62,8 @@ class Norm(nn.Module):
             wide = self._multiplied(wide)
         if self.spec.centred:
             wide = wide - wide.mean(-1, keepdim=True)
-        normed = wide * torch.rsqrt(
-            wide.square().mean(-1, keepdim=True) + self.spec.eps
-        )
+        square = wide.square().mean(-1, keepdim=True)
+        normed = wide * torch.rsqrt(square + self.spec.eps)
         if not self.spec.gain_first:
             normed = self._multiplied(normed)
         if self.bias is not None:

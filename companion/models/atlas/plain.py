@@ -25,9 +25,8 @@ def to_fields(spec: ModelSpec) -> dict[str, Any]:
     different = list(dict.fromkeys(spec.layers))
     written: dict[str, Any] = _written(spec)
     written["layers"] = [_written(layer) for layer in different]
-    return written | {
-        "pattern": [different.index(layer) for layer in spec.layers]
-    }
+    pattern = [different.index(layer) for layer in spec.layers]
+    return written | {"pattern": pattern}
 
 
 def from_fields(plain: Mapping[str, Any]) -> ModelSpec:
@@ -43,14 +42,9 @@ def from_fields(plain: Mapping[str, Any]) -> ModelSpec:
     True
     """
     different = [_read(layer) for layer in plain["layers"]]
-    rest = {
-        name: _read(part)
-        for name, part in plain.items()
-        if name not in _LAYERS
-    }
-    return ModelSpec(
-        **rest, layers=tuple(different[number] for number in plain["pattern"])
-    )
+    rest = {name: _read(plain[name]) for name in plain.keys() - set(_LAYERS)}
+    layers = tuple(different[number] for number in plain["pattern"])
+    return ModelSpec(**rest, layers=layers)
 
 
 _LAYERS = ("kind", "layers", "pattern")
@@ -59,17 +53,12 @@ _LAYERS = ("kind", "layers", "pattern")
 def _written(value: Any) -> Any:
     """Write a value that a specification may have."""
     if is_dataclass(value) and not isinstance(value, type):
-        own = {
-            part.name: getattr(value, part.name)
-            for part in fields(value)
-            if part.init
-        }
-        given = {
-            part.name: _written(own[part.name])
-            for part in fields(value)
-            if part.init and own[part.name] != _default(part)
-        }
-        return {"kind": type(value).__name__, **given}
+        written = {"kind": type(value).__name__}
+        for part in fields(value):
+            own = getattr(value, part.name)
+            if part.init and own != _default(part):
+                written[part.name] = _written(own)
+        return written
     if isinstance(value, tuple):
         return [_written(part) for part in value]
     return value
@@ -84,10 +73,8 @@ def _default(part: Field[Any]) -> Any:
 def _read(plain: Any) -> Any:
     """Read what `_written` has written."""
     if isinstance(plain, Mapping):
-        parts = {
-            name: _read(part) for name, part in plain.items() if name != "kind"
-        }
-        return _kinds()[plain["kind"]](**parts)
+        parts = {name: _read(part) for name, part in plain.items()}
+        return _kinds()[parts.pop("kind")](**parts)
     if isinstance(plain, list):
         return tuple(_read(part) for part in plain)
     return plain
@@ -101,11 +88,8 @@ def _kinds() -> dict[str, type]:
     while waiting:
         hint = waiting.pop()
         waiting += get_args(hint)
-        if (
-            isinstance(hint, type)
-            and is_dataclass(hint)
-            and hint.__name__ not in found
-        ):
+        is_spec = isinstance(hint, type) and is_dataclass(hint)
+        if is_spec and hint.__name__ not in found:
             found[hint.__name__] = hint
             waiting += get_type_hints(hint).values()
     return found

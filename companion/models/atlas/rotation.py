@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from companion.contracts import contract
@@ -68,3 +69,8 @@ class RotarySpec:
         turned = turned.clone()
         turned[..., :part] = turned[..., :part] * self.magnitude
         return turned
+
+
+def positions_of(x: Tensor, start: int) -> Tensor:
+    """Return the positions of (..., n, d), the first of which is `start`."""
+    return torch.arange(start, start + x.shape[-2], device=x.device)

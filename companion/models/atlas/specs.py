@@ -23,6 +23,23 @@ class MixerSpec(Protocol):
         """Return what it keeps of the tokens so far, for the next token."""
 
 
+@dataclass(frozen=True)
+class CountedSpec:
+    """A mixer of which only that is known what it keeps.
+
+    Attributes:
+        parts: what it keeps of the tokens so far.
+        why: the reason why it cannot be built.
+    """
+
+    parts: tuple[Kept, ...]
+    why: str
+
+    def keeps(self) -> tuple[Kept, ...]:
+        """Return what it keeps of the tokens so far, for the next token."""
+        return self.parts
+
+
 @contract(shares=">= 0", chosen_by=">= 0", residual_gate="> 0")
 @dataclass(frozen=True)
 class LayerSpec:
@@ -78,15 +95,13 @@ class LayerSpec:
 
     def __post_init__(self) -> None:
         """Refuse what nothing computes."""
-        if self.beside is not None and (
-            self.mixer is None or self.shares is not None
-        ):
+        alone = self.mixer is not None and self.shares is None
+        if self.beside is not None and not alone:
             raise ValueError(
                 "beside: got a second mixer, wanted a first one that shares nothing"
             )
-        if self.residual_gate is not None and (
-            self.carries_norm or self.carry_scale != (1, 1)
-        ):
+        carries = self.carries_norm or self.carry_scale != (1, 1)
+        if self.residual_gate is not None and carries:
             raise ValueError(
                 "residual_gate: got one, wanted None with carries_norm or carry_scale"
             )
@@ -97,9 +112,7 @@ class LayerSpec:
 
     def reads(self) -> tuple[Kept, ...]:
         """Return what the next token reads, kept by this layer or by the one it shares with."""
-        mixers = [
-            mixer for mixer in (self.mixer, self.beside) if mixer is not None
-        ]
+        mixers = filter(None, (self.mixer, self.beside))
         parts = tuple(part for mixer in mixers for part in mixer.keeps())
         if self.chosen_by is None:
             return parts
@@ -137,31 +150,24 @@ class ModelSpec:
 
     def __post_init__(self) -> None:
         """Refuse layers that do not fit each other, or share with one that is not there."""
-        if len({layer.streams for layer in self.layers}) > 1:
-            raise ValueError(
-                "layers: got streams in some, wanted the same in all of them"
-            )
-        if len({layer.token_input for layer in self.layers}) > 1:
-            raise ValueError(
-                "layers: got token_input in some, wanted the same in all of them"
-            )
-        for number, layer in enumerate(self.layers):
-            source = layer.shares
-            if source is not None and (
-                source >= number or self.layers[source].shares is not None
-            ):
+        for name in ("streams", "token_input"):
+            if len({getattr(layer, name) for layer in self.layers}) > 1:
                 raise ValueError(
-                    f"layers: layer {number} has shares={source}, wanted an earlier layer that "
-                    f"makes its own keys and values"
+                    f"layers: got {name} in some, wanted the same in all of them"
                 )
-            chooser = layer.chosen_by
-            if chooser is not None and (
-                chooser >= number or self.layers[chooser].chosen_by is not None
-            ):
-                raise ValueError(
-                    f"layers: layer {number} has chosen_by={chooser}, wanted an earlier layer that "
-                    f"chooses by itself"
-                )
+        for name, does in (
+            ("shares", "makes its own keys and values"),
+            ("chosen_by", "chooses by itself"),
+        ):
+            sources = [getattr(layer, name) for layer in self.layers]
+            for number, source in enumerate(sources):
+                if source is None:
+                    continue
+                if source >= number or sources[source] is not None:
+                    raise ValueError(
+                        f"layers: layer {number} has {name}={source}, wanted an earlier layer "
+                        f"that {does}"
+                    )
 
     @property
     def streams(self) -> StreamsSpec | None:

@@ -61,9 +61,8 @@ class Streams(nn.Module):
     ) -> None:
         super().__init__()
         self.spec, n = spec, spec.count
-        self.widths = (
-            [n] if reads_only else [n, n, *([n * n] if spec.mixing else [])]
-        )
+        widths = [n, n, n * n] if spec.mixing else [n, n]
+        self.widths = [n] if reads_only else widths
         self.proj = nn.Linear(n * embed_dim, sum(self.widths), bias=False)
         self.base = nn.Parameter(torch.zeros(sum(self.widths)))
         self.scale = nn.Parameter(torch.ones(len(self.widths)))
@@ -71,18 +70,16 @@ class Streams(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return what a part reads of streams (b, n, N, e), gates of what it gives, what stays."""
         flat, eps = x.flatten(-2), self.spec.gate_eps
-        inverse = torch.rsqrt(
-            flat.square().mean(-1, keepdim=True) + self.spec.norm_eps
-        )
+        square = flat.square().mean(-1, keepdim=True)
+        inverse = torch.rsqrt(square + self.spec.norm_eps)
         parts = zip(
             torch.split(self.proj(flat) * inverse, self.widths, -1), self.scale,
             torch.split(self.base, self.widths), strict=True,
         )  # fmt: skip
         logits = [part * scale + base for part, scale, base in parts]
         before = torch.sigmoid(logits[0]) + eps
-        after = self.spec.magnitude * torch.sigmoid(
-            logits[min(1, len(logits) - 1)]
-        )
+        given = logits[min(1, len(logits) - 1)]
+        after = self.spec.magnitude * torch.sigmoid(given)
         after = after + eps if self.spec.gate_eps_on_given else after
         stays = x if len(logits) < 3 else self._mixed(x, logits[2])
         return (before[..., None] * x).sum(-2), after, stays

@@ -59,10 +59,8 @@ class TokenInputs(nn.Module):
         """Return (layers, b, n, p) for tokens (b, n) that are embedded as (b, n, e)."""
         own = self.table(tokens) * self.dim**0.5
         projected = self.proj(embedded) * embedded.shape[-1] ** -0.5
-        cut = [
-            torch.unflatten(part, -1, (-1, self.dim))
-            for part in (own, projected)
-        ]
+        shape = (-1, self.dim)
+        cut = [torch.unflatten(x, -1, shape) for x in (own, projected)]
         both: Tensor = (cut[0] + self.norm(cut[1])) * 2**-0.5
         return both.movedim(-2, 0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.cache import KVCache
@@ -13,6 +12,7 @@ from companion.contracts import contract
 from companion.layers import ProjectedMemory
 from companion.masks import padding_mask
 from companion.models._checks import check_batch, check_targets
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import (
@@ -178,8 +178,8 @@ class Transformer(nn.Module):
             self(batch)[batch.target_mask],
             batch.target_out[batch.target_mask],
         )
-        return F.cross_entropy(
-            logits, targets.long(), label_smoothing=label_smoothing
+        return mean_cross_entropy(
+            logits, targets, label_smoothing=label_smoothing
         )
 
     @torch.no_grad()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.cache import KVCache
 from companion.contracts import contract
 from companion.masks import padding_mask
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.decoder import Decoder
 from companion.models.transformer.embedding import (
@@ -144,9 +144,9 @@ class LanguageModel(nn.Module):
                 raise ValueError(
                     "lengths: got none above 1, wanted a token after the first"
                 )
-        return F.cross_entropy(
+        return mean_cross_entropy(
             logits.flatten(0, -2),
-            targets.flatten().long(),
+            targets.flatten(),
             label_smoothing=label_smoothing,
         )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.layers.feed_forward import activation_of
 from companion.masks import padding_mask
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer.blocks import make_norm
 from companion.models.transformer.config import TransformerConfig
 from companion.models.transformer.embedding import Embedding, Output
@@ -146,4 +146,4 @@ class MaskedLanguageModel(nn.Module):
             raise ValueError(
                 "chosen: got no position, wanted at least one to average over"
             )
-        return F.cross_entropy(self(tokens, lengths)[chosen], expected.long())
+        return mean_cross_entropy(self(tokens, lengths)[chosen], expected)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.layers import AdditiveAttention
 from companion.models._checks import check_rows, check_targets
+from companion.models.losses import mean_cross_entropy
 from companion.positions import sinusoidal_encoding
 
 if TYPE_CHECKING:
@@ -148,9 +149,8 @@ class Captioner(nn.Module):
         self.bridge = nn.Linear(c, h)
         self.attention = AdditiveAttention(h, c, c)
         self.embedding = nn.Embedding(config.vocab_size, config.embed_dim)
-        self.cell = nn.GRUCell(
-            config.embed_dim + (c if config.query == "previous" else 0), h
-        )
+        read = config.embed_dim + (c if config.query == "previous" else 0)
+        self.cell = nn.GRUCell(read, h)
         self.from_state = nn.Linear(h, config.embed_dim)
         self.from_context = nn.Linear(c, config.embed_dim, bias=False)
         self.output = nn.Linear(config.embed_dim, config.vocab_size)
@@ -185,13 +185,10 @@ class Captioner(nn.Module):
             state: from `start` or from the step before.
         """
         check_rows("tokens", tokens, state.hidden)
-        output, hidden = self._unroll(
-            self.embedding(tokens)[:, None], state, None
-        )
-        next_state = CaptionState(state.seen, hidden)
-        return CaptionStep(
-            output.logits[:, 0], next_state, output.weights[:, 0]
-        )
+        words = self.embedding(tokens)[:, None]
+        (logits, weights, _), hidden = self._unroll(words, state, None)
+        after = CaptionState(state.seen, hidden)
+        return CaptionStep(logits[:, 0], after, weights[:, 0])
 
     @contract(
         matching="places",
@@ -209,9 +206,8 @@ class Captioner(nn.Module):
             tokens: ids, `<bos>` and the words.
             choose: says which cells are taken; None lets the kind of attention do so.
         """
-        return self._unroll(
-            self.embedding(tokens), self.start(images), choose
-        )[0]
+        words, state = self.embedding(tokens), self.start(images)
+        return self._unroll(words, state, choose)[0]
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -225,7 +221,7 @@ class Captioner(nn.Module):
         """
         check_targets(batch)
         logits = self(batch.images, batch.target_in).logits
-        return nn.functional.cross_entropy(
+        return mean_cross_entropy(
             logits[batch.target_mask], batch.target_out[batch.target_mask]
         )
 
@@ -237,21 +233,18 @@ class Captioner(nn.Module):
         states, looks = [], []
         for position, word in enumerate(words.unbind(1)):
             if self.config.query == "previous":
-                looks.append(
-                    self._look(hidden[:, None], seen, position, choose)
-                )
-                word = torch.cat((word, looks[-1][0][:, 0]), -1)
+                look = self._look(hidden[:, None], seen, position, choose)
+                looks.append(look)
+                word = torch.cat((word, look[0][:, 0]), -1)
             hidden = self.cell(word, hidden)
             states.append(hidden)
         queries = torch.stack(states, 1)
         if self.config.query == "present":
             looks = [self._look(queries, seen, 0, choose)]
-        context, weights, cells = (
-            torch.cat(part, 1) for part in zip(*looks, strict=True)
-        )
-        return CaptionOutput(
-            self._scores(words, queries, context), weights, cells
-        ), hidden
+        parts = zip(*looks, strict=True)
+        context, weights, cells = (torch.cat(part, 1) for part in parts)
+        logits = self._scores(words, queries, context)
+        return CaptionOutput(logits, weights, cells), hidden
 
     def _look(
         self, queries: Tensor, seen: Seen, first: int, choose: Choose | None
@@ -263,31 +256,21 @@ class Captioner(nn.Module):
         """
         memory, keys = seen
         if self.config.attention == "uniform":
-            weights = memory.new_full(
-                (*queries.shape[:2], memory.shape[1]), 1 / memory.shape[1]
-            )
+            shape = (*queries.shape[:2], memory.shape[1])
+            weights = memory.new_full(shape, 1 / memory.shape[1])
         else:
             weights = torch.softmax(self.attention.score(queries, keys), -1)
         if choose is not None:
             rows = enumerate(weights.unbind(1), start=first)
-            cells = torch.stack(
-                [choose(position, row) for position, row in rows], 1
-            )
+            cells = torch.stack([choose(place, row) for place, row in rows], 1)
         elif self.config.attention == "hard":
             cells = weights.argmax(-1)
         else:
-            return (
-                weights @ memory,
-                weights,
-                weights.new_full(weights.shape[:2], -1).long(),
-            )
-        taken = (
-            torch.arange(memory.shape[1], device=cells.device)
-            == cells[..., None]
-        )
-        shares = torch.where(
-            cells[..., None] < 0, weights, taken.to(weights.dtype)
-        )
+            none = weights.new_full(weights.shape[:2], -1).long()
+            return weights @ memory, weights, none
+        places = torch.arange(memory.shape[1], device=cells.device)
+        taken = (places == cells[..., None]).to(weights.dtype)
+        shares = torch.where(cells[..., None] < 0, weights, taken)
         return shares @ memory, weights, cells
 
     def _scores(
@@ -301,9 +284,8 @@ class Captioner(nn.Module):
 
 def _grid(side: int, width: int) -> Tensor:
     """Encode the row of every cell in one half of the features, and its column in the other."""
-    along = sinusoidal_encoding(
-        side, width // 2, base=100.0, like=torch.empty(0)
-    )
+    like = torch.empty(0)
+    along = sinusoidal_encoding(side, width // 2, base=100.0, like=like)
     rows, columns = along.repeat_interleave(side, 0), along.repeat(side, 1)
     return torch.cat((rows, columns), 1)
 

@@ -85,9 +85,8 @@ class Reinforce:
         blended = torch.rand(len(batch.images)) < self.blended
 
         def draw(position: int, weights: Tensor) -> Tensor:
-            return torch.multinomial(weights.detach(), 1)[:, 0].where(
-                ~blended, -1
-            )
+            cells = torch.multinomial(weights.detach(), 1)[:, 0]
+            return cells.where(~blended, -1)
 
         output = model(batch.images, batch.target_in, choose=draw)
         fit = log_probability(output, batch)
@@ -95,18 +94,11 @@ class Reinforce:
         if self.baseline is None:
             self.baseline = mean
         log_weights = torch.log(output.weights.clamp(min=1e-12))
-        chosen = log_weights.gather(-1, output.cells.clamp(min=0)[..., None])[
-            ..., 0
-        ]
-        chosen = chosen.where((output.cells >= 0) & batch.target_mask, 0).sum(
-            1
-        )
-        entropy = (
-            -(output.weights * log_weights)
-            .sum(-1)
-            .where(batch.target_mask, 0)
-            .sum(1)
-        )
+        cells, words = output.cells, batch.target_mask
+        chosen = log_weights.gather(-1, cells.clamp(min=0)[..., None])[..., 0]
+        chosen = chosen.where((cells >= 0) & words, 0).sum(1)
+        entropy = -(output.weights * log_weights).sum(-1)
+        entropy = entropy.where(words, 0).sum(1)
         gain = fit.detach() - self.baseline
         total = fit + self.reward * gain * chosen + self.entropy * entropy
         self.baseline = self.memory * self.baseline + (1 - self.memory) * mean

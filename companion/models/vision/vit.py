@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.contracts import contract
+from companion.models.losses import mean_cross_entropy
 from companion.models.transformer import TransformerConfig
 from companion.models.transformer.encoder import Encoder
 
@@ -90,9 +91,8 @@ def to_patches(images: Tensor, size: int) -> Tensor:
         raise ValueError(
             f"images: got shape {tuple(images.shape)}, wanted {wanted}"
         )
-    cut = images.reshape(
-        b, channels, height // size, size, width // size, size
-    )
+    rows, columns = height // size, width // size
+    cut = images.reshape(b, channels, rows, size, columns, size)
     return cut.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
@@ -164,6 +164,4 @@ class VisionTransformer(nn.Module):
         Args:
             batch: pictures and labels.
         """
-        return nn.functional.cross_entropy(
-            self(batch.images).logits, batch.labels
-        )
+        return mean_cross_entropy(self(batch.images).logits, batch.labels)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from bookkit.atlas.census import PLAIN, census
 from bookkit.atlas.kinds import kind_of, pattern
 from bookkit.atlas.rows import load_atlas
 from bookkit.atlas.words import LENGTH, MARKS, describe, marks
@@ -34,7 +33,7 @@ def test_a_pattern_is_told_as_short_as_it_can_be() -> None:
             (FULL, FULL, *(STATE, NEAR) * 2),
             "2 full, then (1 Gated DeltaNet : 1 window of 7), 2 times",
         ),
-        ((NEAR, STILL), "1 window of 7, then 1 full without positions"),
+        ((NEAR, STILL), "1 window of 7, then 1 full NoPE"),
         ((FULL, None), "1 full, then 1 without attention"),
         ((replace(FULL, chunk=5), FULL), "1 chunk of 5, then 1 full"),
     ]
@@ -44,12 +43,12 @@ def test_a_pattern_is_told_as_short_as_it_can_be() -> None:
 
 def test_what_is_beside_plain_attention_is_marked() -> None:
     rows: list[tuple[AttentionSpec, str]] = [
-        (NEAR, "window"),
-        (replace(FULL, chunk=5), "window"),
-        (replace(FULL, sinks=True), "sink"),
-        (replace(FULL, gate="head"), "gate"),
-        (replace(FULL, qk_norm=NormSpec()), "query-key norm"),
-        (STILL, "no positions"),
+        (NEAR, "sliding window"),
+        (replace(FULL, chunk=5), "sliding window"),
+        (replace(FULL, sinks=True), "sinks"),
+        (replace(FULL, gate="head"), "gated attention"),
+        (replace(FULL, qk_norm=NormSpec()), "QK-norm"),
+        (STILL, "NoPE"),
     ]
     for mixer, mark in rows:
         assert marks(model(FULL, mixer)) == {mark}
@@ -59,16 +58,16 @@ def test_what_is_beside_plain_attention_is_marked() -> None:
 def test_a_latent_whose_shared_part_is_not_rotated_has_no_positions() -> None:
     latent = LatentSpec(num_heads=2, latent_dim=5, head_dim=3, rotary_dim=4, value_dim=4)
     spec = model(STATE, latent)
-    assert marks(spec) == {"state", "latent", "no positions"}
-    assert pattern(spec) == "1 Gated DeltaNet, then 1 latent without positions"
-    assert describe(spec).positions == "none"
-    assert "no positions" in describe(load_atlas().row("kimi_linear").spec).marks
+    assert marks(spec) == {"state", "MLA", "NoPE"}
+    assert pattern(spec) == "1 Gated DeltaNet, then 1 MLA NoPE"
+    assert describe(spec).positions == "NoPE"
+    assert "NoPE" in describe(load_atlas().row("kimi_linear").spec).marks
 
 
 def test_a_layer_that_shares_is_marked_and_keeps_nothing() -> None:
     shared = LayerSpec(FULL, None, shares=0)
     spec = ModelSpec(11, 16, (LayerSpec(FULL, None), shared))
-    assert marks(spec) == {"shared"}
+    assert marks(spec) == {"shared keys and values"}
     assert kind_of(shared).one == "full shared by an earlier layer"
     assert describe(spec).token == describe(model(FULL)).token == 64
 
@@ -85,19 +84,9 @@ def test_every_architecture_can_be_told() -> None:
         facts = describe(row.spec)
         assert facts.layers == len(row.spec.layers)
         assert all((facts.pattern, facts.feed_forward, facts.norms)), row.model_type
-        assert set(facts.marks) <= MARKS.keys(), row.model_type
+        assert set(facts.marks) <= set(MARKS), row.model_type
         assert facts.bytes == row.spec.state_bytes(LENGTH), row.model_type
         long, longer = (row.spec.state_bytes((1 << 24) + n, itemsize=1) for n in (-4096, 0))
         assert facts.token == (longer - long) // 4096, row.model_type
         told = " ".join((facts.heads, facts.positions, *facts.details))
         assert "None" not in told, row.model_type
-
-
-def test_the_census_counts_every_row_once_for_each_of_its_marks() -> None:
-    counted = census()
-    assert sum(counted.rows.values()) == len(ROWS)
-    assert list(counted.years) == sorted(counted.rows)
-    for mark, years in counted.has.items():
-        with_it = [row for row in ROWS if mark in (marks(row.spec) or {PLAIN})]
-        assert sum(years.values()) == len(with_it)
-        assert all(0 <= counted.share(mark, year) <= 1 for year in counted.years)

@@ -11,11 +11,9 @@ from bookkit.data.scenes import Box, Scene, scenes
 
 def scene_of(*boxes: tuple[Box, ...], size: tuple[int, int] = (12, 8)) -> Scene:
     return Scene(
-        image=np.zeros((*size, 3), dtype=np.uint8),
-        words=tuple("abc"[: len(boxes)]),
-        classes=("colour", "shape", "colour")[: len(boxes)],
-        boxes=boxes,
-    )
+        image=np.zeros((*size, 3), dtype=np.uint8), words=tuple("abc"[: len(boxes)]),
+        classes=("colour", "shape", "colour")[: len(boxes)], boxes=boxes,
+    )  # fmt: skip
 
 
 def pointing_at(*cells: tuple[int, int]) -> Any:

@@ -19,12 +19,8 @@ def shown(obj: Any) -> str:
 
 def test_what_is_shown_are_the_lines_of_the_file() -> None:
     for obj in (
-        scaled_dot_product_attention,
-        MultiHeadAttention,
-        PostNorm,
-        alignment.IBMModel1,
-        attend,
-    ):
+        scaled_dot_product_attention, MultiHeadAttention, PostNorm, alignment.IBMModel1, attend,
+    ):  # fmt: skip
         installed = textwrap.dedent(inspect.getsource(inspect.unwrap(obj))).splitlines()
         left = iter(installed)
         assert all(line in left for line in shown(obj).splitlines()), "in another order"

@@ -1,67 +1,55 @@
-"""The calculator in Node: every model and every config.json as the package counts them."""
+"""The calculator in Node and on the command line: published models as the package counts them."""
 
 import json
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
-from book_site.play import run
 
-from bookkit.figures import calculator, cost_of
-from bookkit.playables.calculator import LENGTHS
-from bookkit.playables.playable import FOLDER, Playable
-from companion.cost import token_cost
-from companion.models.atlas import ModelSpec, read_config
-from experiments.atlas.check import default_config, toy_config
-from experiments.atlas.record import stored_spec
-from experiments.atlas.rows import ROWS
+from bookkit.figures import calculator
+from bookkit.playables.calculator import LENGTHS, MEMORIES, published
+from companion.cost.__main__ import bytes_a_token, main
+from companion.models.atlas import read_config
+from companion.models.atlas.table import kept_of, read_fields
 from tests.bookkit.playables.node import ask
 
-SETTINGS = [(0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)]  # length, texts, precision
+
+def test_published_models_are_counted_as_the_package_counts_them() -> None:
+    made = calculator(shown="Qwen3 8B")
+    table, models = (json.loads(made.json())[name] for name in ("table", "models"))
+    files = [{"title": one["title"], "file": one["file"]} for one in models]
+    for at, (name, file) in enumerate(published().items()):
+        shown = calculator(shown=name)
+        settings = [(0, 0, 1), (8, 3, 0), (len(LENGTHS) - 1, 8, 2)]
+        states: list[dict[str, Any]] = [
+            {"length": a, "memory": b, "precision": c} for a, b, c in settings
+        ]
+        layers = kept_of(read_fields(file))
+        for (a, b, c), m in zip(settings, ask(shown, *states), strict=True):
+            size = (4, 2, 1)[c]
+            kept = read_config(file).state_bytes(LENGTHS[a], itemsize=size)
+            assert (m["kept"], m["texts"]) == (kept, MEMORIES[b] * 10**9 // kept), name
+            assert m["token"] == pytest.approx(bytes_a_token(layers, size))
+            assert sum(share["bytes"] for share in m["shares"]) == kept
+            assert sum((x["last"] - x["first"] + 1) * x["one"] for x in m["layers"]) == kept
+        assert files[at]["title"] == name
+    assert table["families"].keys() >= {"qwen3", "gemma3_text"}
 
 
-@cache
-def specs() -> dict[str, ModelSpec]:
-    return {row.name: stored_spec(row)[0] for row in ROWS}
+def test_a_fault_leaves_nothing_on_the_screen() -> None:
+    (said,) = ask(calculator(shown="GPT-2"), {"read": None, "fault": "no"}, want="said")
+    assert said == "Nothing is counted: the file could not be read."
 
 
-@cache
-def made() -> Playable:
-    costs = [cost_of(name, name.title(), spec) for name, spec in specs().items()]
-    return calculator(costs, shown="qwen3")
-
-
-def states(**chosen: Any) -> list[dict[str, Any]]:
-    return [{"length": a, "batch": b, "precision": c} | chosen for a, b, c in SETTINGS]
-
-
-def counted(spec: ModelSpec) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    for length, texts, precision in SETTINGS:
-        sizes = {"batch_size": 2**texts, "itemsize": (4, 2, 1)[precision]}
-        cost = token_cost(spec, LENGTHS[length], **sizes)
-        found.append((cost.bytes, cost.operations, cost.weights))
-    return found
-
-
-def numbers(shown: list[Any]) -> list[tuple[int, ...]]:
-    return [(one["kept"], one["operations"], one["weights"]) for one in shown]
-
-
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_models_are_counted_as_the_package_counts_them(every: int) -> None:
-    asked = [state for at in range(0, len(specs()), every) for state in states(model=at)]
-    chosen = list(specs().values())[::every]
-    assert numbers(ask(made(), *asked)) == [one for spec in chosen for one in counted(spec)]
-
-
-@pytest.mark.slow
-def test_every_pasted_file_is_counted_as_the_package_counts_it() -> None:
-    whole = [row for row in ROWS if not stored_spec(row)[1]]  # whose class has sizes by default
-    files = [default_config(row).to_dict() for row in whole]
-    files += [toy_config(row).to_dict() for row in ROWS]
-    plain = [json.loads(json.dumps(file), parse_constant=lambda _: None) for file in files]
-    read = run(FOLDER / "node.mjs", [("config-reader", "readConfig", file) for file in plain])
-    asked = [state for one in read for state in states(model=-1, pasted=one)]
-    wanted = [one for file in files for one in counted(read_config(file))]
-    assert numbers(ask(made(), *asked)) == wanted
+def test_the_command_says_what_the_page_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(published()["Gemma 3 27B"]))
+    assert main([str(file), "--tokens", "131072", "--layers"]) == 0
+    said = capsys.readouterr().out
+    for part in ("11,173,199,872 bytes", "adds 81,920 bytes", "windows", "layers 1 to 5: sliding"):
+        assert part in said
+    file.write_text('{"model_type": "llama"}')
+    assert main([str(file)]) == 1
+    assert "num_hidden_layers: " in capsys.readouterr().err

@@ -1,14 +1,12 @@
-"""The timeline: its data, its sources, its dots in Node, the list."""
+"""The timeline: its data, its sources, its rows in Node, the list."""
 
 import json
 import re
-from itertools import combinations
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from bookkit.figures import attention_timeline, timeline_steps
-from bookkit.playables.timeline import KINDS, TimelineStep
+from bookkit.playables.timeline import KINDS, MAIN, TimelineStep
 from tests.bookkit.playables.node import ask
 
 BOOK = Path(__file__).parents[3] / "book"
@@ -56,22 +54,26 @@ def has_its_source(step: TimelineStep) -> None:
         assert step.date == published or step.key in earlier
 
 
-def test_every_step_has_a_dot_in_its_year_on_each_of_its_lines() -> None:
-    (shown,) = ask(attention_timeline())
-    years = {one["year"]: (one["from"], one["to"]) for one in shown["years"]}
-    for kind, dots in zip(KINDS, shown["lanes"], strict=True):
-        places = [place for place, step in enumerate(STEPS) if kind in step.kinds]
-        assert [dot["place"] for dot in dots] == places
-        for dot in dots:
-            low, high = years[STEPS[dot["place"]].year]
-            assert low <= dot["x"] <= high
-        ends = [(dot["x"], dot["height"]) for dot in dots]
-        assert all(np.hypot(a - c, b - d) >= 8.4 for (a, b), (c, d) in combinations(ends, 2))
+def test_every_step_has_its_name_and_a_dot_for_everything_that_it_changed() -> None:
+    made = attention_timeline()
+    shown = ask(made, *({"thread": thread} for thread in range(len(KINDS) + 2)))
+    chosen: list[Callable[[TimelineStep], object]] = [
+        lambda step: step.key in MAIN,
+        *(lambda step, kind=kind: kind in step.kinds for kind in KINDS),
+        bool,
+    ]
+    for rows, wanted in zip(shown, chosen, strict=True):
+        places = [place for place, step in enumerate(STEPS) if wanted(step)]
+        assert [row["place"] for row in rows] == places
+        for row, step in zip(rows, (STEPS[place] for place in places), strict=True):
+            assert row["changed"] == [kind in step.kinds for kind in KINDS]
+            assert row["year"] == step.year
+    assert {step.key for step in STEPS} >= MAIN
 
 
 def test_the_lesson_or_its_evidence_cites_every_step() -> None:
     names = ("timeline", "timeline_evidence")
-    texts = [(BOOK / "history" / f"{name}.ipynb").read_text(encoding="utf8") for name in names]
+    texts = [(BOOK / "today" / f"{name}.ipynb").read_text(encoding="utf8") for name in names]
     cells = [cell for text in texts for cell in json.loads(text)["cells"]]
     text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     cited = set(re.findall(r"\{cite:[tp]\}`(\w+)`", text))

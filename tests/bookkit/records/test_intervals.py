@@ -201,9 +201,7 @@ def test_the_true_difference_is_inside(
     )
     spans = [
         interval(
-            [a - b for a, b in zip(*both, strict=True)],
-            (-100, 100),
-            math.hypot(*map(error, both)),
+            [a - b for a, b in zip(*both, strict=True)], (-100, 100), math.hypot(*map(error, both))
         )
         for both in zip(*(arm.tolist() for arm in arms), strict=True)
     ]

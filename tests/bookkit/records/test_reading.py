@@ -15,31 +15,14 @@ from bookkit.records import (
 )
 from bookkit.records.reading import NO_STUDIES
 
+SAMPLE = Path(__file__).with_name("sample.json")
+
 
 @pytest.fixture
 def record() -> dict[str, Any]:
     """Return a well-formed record with made-up numbers."""
-    number = {
-        "kind": "number", "unit": "%", "runs": [97.0, 98.0, 99.0], "mean": 98.0,
-        "interval": [95.5, 100.5], "prediction": [93.0, 103.0],
-    }  # fmt: skip
-    return {
-        "study": "sample", "title": "A sample", "command": "python -m experiments sample",
-        "seeds": [3, 5, 7], "date": "2026-01-31", "processor": "A processor", "threads": 1,
-        "versions": {"python": "3.11.7"},
-        "code": {"commit": None, "of": "code", "files": {"study.py": "0" * 64}},
-        "config": {"steps": 10},
-        "data": None,
-        "fingerprint": {"losses": [2.0, 1.0], "tolerance": 0.001},
-        "measures": {"dot/exact_match": number, "dot/bleu": {**number, "unit": "BLEU"}},
-        "claims": {
-            "gain": {
-                **number, "claim": "It helps.", "side": "above", "threshold": 0, "decimals": 1,
-                "origin": "paper", "source": "luong2015", "sort": "hypothesis",
-                "planned": "before the runs", "before": "",
-            }
-        },
-    }  # fmt: skip
+    record: dict[str, Any] = json.loads(SAMPLE.read_text(encoding="utf8"))
+    return record
 
 
 def save(record: dict[str, Any], directory: Path) -> None:

@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bookkit.records import Claim, recorded_studies
-from bookkit.records.register import (
-    PAGES,
-    Entry,
-    changes,
-    families,
-    hypotheses,
-    p_value,
-    register,
-    tally,
-    withdrawn,
-)
+from bookkit.records import Claim, recorded_studies, register
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,8 +21,8 @@ def claim(*runs: float, threshold: float = 0.0, interval: tuple[float, float] = 
     )  # fmt: skip
 
 
-def entry(one: Claim, key: str = "study/claim") -> Entry:
-    return Entry(key, one, "history/bottleneck.ipynb")
+def entry(one: Claim, key: str = "study/claim") -> register.Entry:
+    return register.Entry(key, one, "history/bottleneck.ipynb")
 
 
 def test_every_claim_of_every_record_is_there_once() -> None:
@@ -42,37 +31,37 @@ def test_every_claim_of_every_record_is_there_once() -> None:
         for study, path in recorded_studies().items()
         for key in json.loads(path.read_text(encoding="utf-8"))["claims"]
     ]
-    keys = [one.key for one in register()]
+    keys = [one.key for one in register.register()]
     assert sorted(keys) == sorted(recorded)
     assert len(keys) == len(set(keys)) > 200
 
 
 def test_the_page_of_a_study_shows_its_results() -> None:
-    for study, page in PAGES.items():
+    for study, page in register.PAGES.items():
         cells = json.loads((ROOT / "book" / page).read_text(encoding="utf8"))["cells"]
         code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
         assert f'"{study}"' in code or f'"{study}/' in code, study
 
 
 def test_what_is_told_of_earlier_claims_leads_to_those_of_today() -> None:
-    today = {one.key: one.claim for one in register()}
-    for group in changes()["renamed"]:
+    today = {one.key: one.claim for one in register.register()}
+    for group in register.changes()["renamed"]:
         assert group["why"]
         assert not group["names"].keys() & today.keys()
         assert set(group["names"].values()) <= today.keys()
-    for group in changes()["reworded"]:
+    for group in register.changes()["reworded"]:
         assert group["why"]
         assert not [name for name, said in group["said"].items() if today[name].claim == said]
-    for one, of in changes()["variants"].items():
+    for one, of in register.changes()["variants"].items():
         assert today[one].side == today[of].side
-    for entry in withdrawn():
+    for entry in register.withdrawn():
         assert entry.withdrawn
         assert entry.key not in today or today[entry.key].claim != entry.claim.claim
 
 
 def test_claims_that_ask_the_same_are_one_family() -> None:
-    entries = [*register(), *withdrawn()]
-    found = families(entries)
+    entries = [*register.register(), *register.withdrawn()]
+    found = register.families(entries)
     assert sorted(id(one) for family in found for one in family) == sorted(map(id, entries))
     keys = [{one.key for one in family} for family in found]
     for one, other in (
@@ -92,13 +81,13 @@ def test_hypotheses_are_counted_once_each() -> None:
     again, higher = replace(one, claim="B loses to A."), replace(one, threshold=1.0)
     bug, check = replace(one, sort="demonstration"), replace(one, sort="check", threshold=2.0)
     entries = [entry(other) for other in (one, again, higher, check)]
-    assert [other.claim for other in hypotheses(entries)] == [one, higher]
-    assert hypotheses([entry(bug), entry(check)]) == []
+    assert [other.claim for other in register.hypotheses(entries)] == [one, higher]
+    assert register.hypotheses([entry(bug), entry(check)]) == []
     assert not entry(bug).is_hypothesis
 
 
 def test_two_studies_of_the_same_runs_count_once() -> None:
-    keys = [one.key for one in hypotheses(register())]
+    keys = [one.key for one in register.hypotheses(register.register())]
     assert "bottleneck/attention_gain" in keys
     assert "buys/dot_gain" not in keys
     assert {"buys/transformer_far_beyond", "summarization/spelling_knows_names"} <= set(keys)
@@ -107,7 +96,7 @@ def test_two_studies_of_the_same_runs_count_once() -> None:
 def test_a_p_value_is_that_of_the_interval() -> None:
     runs = (0.4, 1.9, 0.8, 2.7, 1.1)
     for threshold in (0.0, 1.0, 5.0):
-        found = p_value(claim(*runs, threshold=threshold))
+        found = register.p_value(claim(*runs, threshold=threshold))
         low, high = map(float, stats.ttest_1samp(runs, 0).confidence_interval(1 - found))
         assert min(abs(low - threshold), abs(high - threshold)) < 1e-6
 
@@ -116,8 +105,8 @@ def test_decided_claims_are_counted_and_lucky_ones_are_bounded() -> None:
     sure = claim(1.0, 1.01, 0.99, 1.0, interval=(0.98, 1.02))
     lucky = claim(1.0, 2.0, 0.5, 3.0, interval=(0.1, 3.1))
     open_ = [claim(-1.0, 2.0, 0.5, -0.8 - n, interval=(-1.5, 1.9)) for n in range(18)]
-    found = tally([entry(one) for one in (sure, lucky, *open_)])
+    found = register.tally([entry(one) for one in (sure, lucky, *open_)])
     assert found == (20, 2, 1.0, 1)
-    assert tally([entry(sure)]) == (1, 1, 0.05, 1)
+    assert register.tally([entry(sure)]) == (1, 1, 0.05, 1)
     with pytest.raises(ValueError, match="at least one hypothesis"):
-        tally([])
+        register.tally([])

@@ -3,16 +3,9 @@ from bookkit.records import decimals_for, format_number
 
 def test_decimals_follow_the_rule_of_the_particle_data_group() -> None:
     for half, decimals in [
-        (0.0354, 3),
-        (0.0356, 2),
-        (0.0949, 2),
-        (0.1, 2),
-        (0.9, 1),
-        (1.0, 1),
-        (3.5, 1),
-        (3.6, 0),
+        (0.0354, 3), (0.0356, 2), (0.0949, 2), (0.1, 2), (0.9, 1), (1.0, 1), (3.5, 1), (3.6, 0),
         (4000, 0),
-    ]:
+    ]:  # fmt: skip
         assert decimals_for((5 - half, 5 + half), 5.0) == decimals
 
 

@@ -5,9 +5,13 @@ from importlib.metadata import version
 
 import pytest
 
+from bookkit.atlas.kinds import mixers_of, pattern
 from bookkit.atlas.rows import AtlasRow, load_atlas
+from bookkit.atlas.words import marks
+from companion.models.atlas import ModelSpec, read_config
 from companion.models.atlas.plain import to_fields
 from experiments.atlas import library
+from experiments.atlas.check import toy_config
 from experiments.atlas.record import RECORD, rounded, stored_spec
 from experiments.atlas.rows import ROWS, Row
 from tests.models.atlas.test_parity import EQUAL
@@ -29,7 +33,7 @@ def test_what_is_missing_is_named() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_specification_is_what_the_defaults_give_today(row: Row) -> None:
+def test_a_specification_is_what_its_configuration_gives_today(row: Row) -> None:
     spec, toy_size = stored_spec(row)
     stored = ATLAS.row(row.name)
     assert (stored.spec, stored.toy_size) == (spec, toy_size)
@@ -37,6 +41,16 @@ def test_a_specification_is_what_the_defaults_give_today(row: Row) -> None:
     record = json.loads(RECORD.read_text(encoding="utf8"))["rows"][row.name]
     assert record["spec"] == json.loads(json.dumps(to_fields(spec)))
     assert record["toy"] == json.loads(json.dumps(row.fields))
+    # What is shown has been checked: every kind of mixer, and all that it has beside attention.
+    toy = read_config(toy_config(row).to_dict(), path=row.name)
+    assert marks(spec) <= marks(toy)
+    assert mixers(spec) <= mixers(toy)
+    assert stored.checked == pattern(toy)
+    assert not (stored.published.model and toy_size)
+
+
+def mixers(spec: ModelSpec) -> set[type]:
+    return {type(mixer) for layer in spec.layers for mixer in mixers_of(layer)}
 
 
 def test_all_outcomes_are_within_the_bounds() -> None:
@@ -52,7 +66,6 @@ def test_a_row_names_the_file_that_it_was_checked_against(row: AtlasRow) -> None
     file = library.modeling_file(row.model_type)
     assert library.path_of(file) == row.path
     assert library.sha256(file) == row.sha256
-    assert library.year_of(row.model_type) == row.year
     assert library.name_of(row.model_type) == row.name.partition(" (")[0]
 
 

@@ -1,6 +1,8 @@
-"""Families with one feed-forward layer for all tokens: Llama and those that came from it."""
+"""Families with one feed-forward layer for all tokens: Llama, those that came from it, Gemma."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -8,6 +10,7 @@ from torch import Tensor
 from companion.differential import initial_factor
 from companion.models.atlas.families.family import Family, Made, Names
 from companion.models.atlas.families.shared import (
+    BOTH_NORMS,
     LLAMA,
     POST_NORMS,
     attention_of,
@@ -16,6 +19,8 @@ from companion.models.atlas.families.shared import (
     granite_scales,
     head_width,
     kinds,
+    layer_bases,
+    model_of,
     norm_of,
     rotary_of,
     stacked,
@@ -26,17 +31,13 @@ from companion.models.atlas.mixers.differential import DifferentialSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
 from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, ModelSpec
+from companion.models.atlas.token_input import TokenInputSpec
 from companion.models.options import Options
 
 
-def _llama(options: Options) -> ModelSpec:
+def llama(options: Options) -> ModelSpec:
+    """Return a model of grouped-query attention, with windows where the kinds say so."""
     return stacked(options, attentions(options))
-
-
-def mistral(options: Options) -> ModelSpec:
-    """Return a model whose layers all have the window, if there is one."""
-    attention = attention_of(options, window=options.get("sliding_window"))
-    return stacked(options, [attention] * len(kinds(options)))
 
 
 def _ministral3(options: Options) -> ModelSpec:
@@ -88,13 +89,13 @@ def granite_windows(options: Options) -> list[AttentionSpec]:
             options, kind, scale=scale, sinks=True,
             rotary=rotary_of(options, width, base=base) if base else None,
         )
-        for kind, base in zip(kinds(options), options["layer_rope_theta"], strict=True)
+        for kind, base in zip(kinds(options), layer_bases(options), strict=True)
     ]  # fmt: skip
 
 
 def _granite_swa(options: Options) -> ModelSpec:
-    mixers = granite_windows(options)
-    return stacked(options, mixers, **granite_scales(options))
+    scales = granite_scales(options)
+    return stacked(options, granite_windows(options), **scales)
 
 
 def _apertus(options: Options) -> ModelSpec:
@@ -156,8 +157,9 @@ def _halves_exchanged(stored: Tensor, layer: LayerSpec) -> Tensor:
 
 def _hyperclovax(options: Options) -> ModelSpec:
     behind = options.flag("use_post_norm", True)
+    scale = options.get("attention_multiplier") or head_width(options) ** -0.5
     return stacked(
-        options, attentions(options, scale=options["attention_multiplier"]),
+        options, attentions(options, scale=scale),
         post_norm=norm_of(options) if behind else None,
         residual_scale=options["residual_multiplier"],
         embedding_scale=options["embedding_multiplier"], logit_scale=options["logits_scaling"],
@@ -185,6 +187,86 @@ def _cohere_compass(options: Options) -> ModelSpec:
     return stacked(
         options, mixers, norm=norm_of(options, eps="layer_norm_eps", centred=True), parallel=True,
         logit_scale=options.get("logit_scale") or 1.0, tied=True,
+    )  # fmt: skip
+
+
+def _plain_gemma(
+    options: Options, mixers: list[AttentionSpec], **choices: Any
+) -> ModelSpec:
+    """Return a Gemma without the norms behind its parts."""
+    return stacked(
+        options, mixers, norm=norm_of(options, gain="one_plus_weight"), tied=True,
+        embedding_scale=options["hidden_size"] ** 0.5, **choices,
+    )  # fmt: skip
+
+
+def _bounded_gemma(
+    options: Options, post_norm: Any = None, **attention: Any
+) -> ModelSpec:
+    """Return a Gemma whose scores of words are bounded."""
+    scale = options["query_pre_attn_scalar"] ** -0.5
+    return _plain_gemma(
+        options, attentions(options, scale=scale, **attention), post_norm=post_norm,
+        logit_softcap=options.get("final_logit_softcapping"),
+    )  # fmt: skip
+
+
+def _gemma(options: Options) -> ModelSpec:
+    return _plain_gemma(options, attentions(options))
+
+
+def _gemma2(options: Options) -> ModelSpec:
+    norm = norm_of(options, gain="one_plus_weight")
+    softcap = options["attn_logit_softcapping"]
+    return _bounded_gemma(options, norm, softcap=softcap)
+
+
+def _gemma3(options: Options) -> ModelSpec:
+    norm = norm_of(options, gain="one_plus_weight")
+    return _bounded_gemma(options, norm, qk_norm=norm)
+
+
+def _vaultgemma(options: Options) -> ModelSpec:
+    return _bounded_gemma(options, softcap=options["attn_logit_softcapping"])
+
+
+def _gemma4(options: Options) -> ModelSpec:
+    """Return Gemma 4, whose last layers attend to keys and values of earlier ones."""
+    options.require(enable_moe_block=False)
+    named = kinds(options)
+    own = len(named) - (options.get("num_kv_shared_layers") or 0)
+    sources = {kind: number for number, kind in enumerate(named[:own])}
+    wide = options.flag("use_double_wide_mlp", False)
+    width, norm = options["intermediate_size"], norm_of(options)
+    token_dim = options.get("hidden_size_per_layer_input")
+    layers = [
+        LayerSpec(
+            _gemma4_attention(options, number, kind),
+            feed_forward_of(options, width=width * (2 if wide and number >= own else 1)),
+            norm, post_norm=norm, scaled=True,
+            token_input=TokenInputSpec(token_dim, norm=norm) if token_dim else None,
+            shares=sources[kind] if number >= own else None,
+        )
+        for number, kind in enumerate(named)
+    ]  # fmt: skip
+    return model_of(
+        options, layers, tied=True, embedding_scale=options["hidden_size"] ** 0.5,
+        logit_softcap=options.get("final_logit_softcapping"),
+    )  # fmt: skip
+
+
+def _gemma4_attention(
+    options: Options, number: int, kind: str
+) -> AttentionSpec:
+    """Return attention with norms of queries, keys and values instead of a scale."""
+    width = options["widths"][number]
+    full = kind == "full_attention"
+    return attention_of(
+        options, kind, head_dim=width, scale=1.0,
+        num_kv_heads=options["key_heads"][number],
+        rotary=rotary_of(options, width, kind=kind), qk_norm=norm_of(options),
+        value_norm=norm_of(options, gain="none"),
+        key_is_value=full and options.flag("attention_k_eq_v", False),
     )  # fmt: skip
 
 
@@ -217,9 +299,22 @@ HUNYUAN = {
     f"layers.*.mixer.{part}_norm": f"model.layers.*.self_attn.{part}_layernorm"
     for part in ("query", "key")
 }
+_GEMMA = {**LLAMA, **BOTH_NORMS}
+_GEMMA4 = {
+    **_GEMMA,
+    "layers.*.scalar": "model.layers.*.layer_scalar",
+    "layers.*.token_input.gate": "model.layers.*.per_layer_input_gate",
+    "layers.*.token_input.proj": "model.layers.*.per_layer_projection",
+    "layers.*.token_input.norm": "model.layers.*.post_per_layer_input_norm",
+    "token_inputs.table": "model.embed_tokens_per_layer",
+    "token_inputs.proj": "model.per_layer_model_projection",
+    "token_inputs.norm": "model.per_layer_projection_norm",
+}
+_VAULTGEMMA = {
+    "layers.*.feed_forward_norm": "model.layers.*.pre_feedforward_layernorm"
+}
 
 FAMILIES = {
-    "mistral": Family(mistral, LLAMA),
     "ministral3": Family(_ministral3, LLAMA),
     "qwen2": Family(_qwen2, LLAMA),
     "qwen3": Family(_qwen3, LLAMA),
@@ -242,7 +337,13 @@ FAMILIES = {
     "cohere_compass_text": Family(_cohere_compass, LLAMA),
     "cohere2": Family(_cohere2, LLAMA),
     **dict.fromkeys(
-        ("llama", "cwm", "internlm3", "iquestcoder", "ministral"),
-        Family(_llama, LLAMA),
+        ("llama", "mistral", "cwm", "internlm3", "iquestcoder", "ministral"),
+        Family(llama, LLAMA),
     ),
+    "gemma": Family(_gemma, LLAMA),
+    "vaultgemma": Family(_vaultgemma, {**LLAMA, **_VAULTGEMMA}),
+    "gemma4_text": Family(_gemma4, _GEMMA4),
+    "gemma4_unified_text": Family(_gemma4, _GEMMA4),
+    "gemma2": Family(_gemma2, _GEMMA),
+    "gemma3_text": Family(_gemma3, _GEMMA),
 }

@@ -8,16 +8,14 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from companion.models.atlas.families.dense import mistral
+from companion.models.atlas.families.dense import llama
 from companion.models.atlas.families.family import Family, Made, Make, Names
 from companion.models.atlas.families.shared import (
     LLAMA,
     SANDWICH,
-    attention_of,
     attentions,
     feed_forward_of,
     halves,
-    kinds,
     norm_of,
     of_each_head,
     stacked,
@@ -30,11 +28,8 @@ from companion.models.options import Options
 
 def _starcoder2(options: Options) -> ModelSpec:
     bias = options.flag("use_bias", True)
-    attention = attention_of(
-        options, window=options.get("sliding_window"), bias=bias, output_bias=bias
-    )  # fmt: skip
     return stacked(
-        options, [attention] * len(kinds(options)),
+        options, attentions(options, bias=bias, output_bias=bias),
         feed_forward_of(options, gated=False, bias=bias),
         norm=norm_of(options, eps="norm_epsilon", centred=True, bias=True), tied=True,
     )  # fmt: skip
@@ -162,7 +157,7 @@ _PHI3 = {
 }
 
 FAMILIES = {
-    "phi3": Family(mistral, {**LLAMA, **_PHI3}),
+    "phi3": Family(llama, {**LLAMA, **_PHI3}),
     "starcoder2": Family(_starcoder2, {**LLAMA, **_STARCODER2}),
     "helium": Family(_glm, LLAMA),
     "glm": Family(_glm, {**LLAMA, **_GATE_UP}),

@@ -73,6 +73,19 @@ class Family:
             return self
         return replace(self, names={**self.names, **self.by_fields(options)})
 
+    def head(self, spec: ModelSpec) -> Made:
+        """Return where the vectors come from that score the next token."""
+        return self.source("output.weight", spec)
+
+    def untied(self, spec: ModelSpec, tensors: Tensors) -> ModelSpec:
+        """Return a specification that keeps a stored head which differs from the embedding."""
+        stored = _Joined(tensors, self.older)
+        (head,) = self.head(spec).names
+        (words,) = self.source("embedding.weight", spec).names
+        if not spec.tied or head not in stored or words not in stored:
+            return spec
+        return replace(spec, tied=torch.equal(stored[head], stored[words]))
+
     def source(self, own: str, spec: ModelSpec) -> Made:
         """Return where a weight of the package comes from."""
         number, names = _number(own), self.names
@@ -89,15 +102,6 @@ class Family:
             raise ValueError(f"names: no stored name is known for {own}")
         made = found if isinstance(found, Made) else Made(found, as_it_is)
         return made.at(number or "*", ending)
-
-
-def field_inside(
-    name: str, read: Callable[[Options], ModelSpec]
-) -> Callable[[Options], ModelSpec]:
-    """Return a reader of the text model whose fields lie under a name, beside an image model's."""
-    return lambda options: read(
-        Options(options[name], f"{name} of {options.path}")
-    )
 
 
 def within(prefix: str, names: Names) -> Names:
@@ -140,6 +144,10 @@ def copy_weights(
             number = _number(own)
             assert number is not None  # only weights of layers are made
             value = source.make(value, model.spec.layers[int(number)])
+        if value.dtype.itemsize < 2 and weight.is_floating_point():
+            names = " and ".join(source.names)
+            faults.append(f"{names} is {value.dtype}, wanted 16 bits or more")
+            continue
         if value.shape != weight.shape:
             name, wanted = " and ".join(source.names), tuple(weight.shape)
             faults.append(f"{name} is {tuple(value.shape)}, wanted {wanted}")
@@ -150,7 +158,7 @@ def copy_weights(
         f"{name} is unknown"
         for name in sorted(stored.keys() - stored.used)
         if not any(fnmatchcase(name, pattern) for pattern in family.ignored)
-        and not (model.spec.tied and name == "lm_head.weight")
+        and not (model.spec.tied and name in family.head(model.spec).names)
     ]
     if faults:
         raise ValueError(f"tensors: {'; '.join(faults)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.models.atlas.families.family import Family, field_inside, within
+from companion.models.atlas.families.family import Family, within
 from companion.models.atlas.families.shared import (
     BOTH_NORMS,
     LLAMA,
@@ -14,6 +14,7 @@ from companion.models.atlas.families.shared import (
     expert_names,
     head_width,
     kinds,
+    layer_bases,
     mixed_model,
     norm_of,
     rotary_of,
@@ -65,17 +66,13 @@ def _step3p7(options: Options) -> ModelSpec:
         raise ValueError(
             f"swiglu_limits: {options.path} has some, wanted none"
         )
-    layers_have = {
-        int(key): value for key, value in options["per_layer_config"].items()
-    }
     norm = norm_of(options, gain="one_plus_weight")
     mixers = [
         attention_of(
             options, kind, qk_norm=norm, gate="head",
-            num_heads=layers_have.get(number, options)["num_attention_heads"],
-            scale=options["query_pre_attn_scalar"] ** -0.5,
+            num_heads=heads, scale=options["query_pre_attn_scalar"] ** -0.5,
         )
-        for number, kind in enumerate(kinds(options))
+        for kind, heads in zip(kinds(options), options["query_heads"], strict=True)
     ]  # fmt: skip
     experts = balanced_experts_of(
         options, scale=options["moe_router_scaling_factor"], shared_dim=options["share_expert_dim"]
@@ -87,7 +84,7 @@ def _step3p7(options: Options) -> ModelSpec:
 def _muse_attention(options: Options, **choices: Any) -> list[AttentionSpec]:
     """Return attention with norms without weights, and queries that are multiplied."""
     return attentions(
-        options, list(options["layer_rope_theta"]), qk_norm=norm_of(options, gain="none"),
+        options, layer_bases(options, still=4), qk_norm=norm_of(options, gain="none"),
         gate="feature", scale=options["qk_scale_factor"] * head_width(options) ** -0.5, **choices,
     )  # fmt: skip
 
@@ -177,11 +174,9 @@ _MUSE_SPARK = {
 
 FAMILIES = {
     "beam": Family(_beam, {**_MUSE, **expert_names(), **_BEAM}),
-    "step3p7": Family(field_inside("text_config", _step3p7), _LAGUNA, _OTHERS),
+    "step3p7": Family(_step3p7, _LAGUNA, _OTHERS),
     **{
-        name: Family(
-            field_inside("text_config", read), within(_WHOLE, names), _OTHERS
-        )
+        name: Family(read, within(_WHOLE, names), _OTHERS)
         for name, read, names in (
             ("muse_glimmer", _muse_glimmer, _MUSE),
             ("muse_spark", _muse_spark, _MUSE_SPARK),

@@ -1,4 +1,4 @@
-"""Families that mix a state of fixed size in most layers with attention in a few."""
+"""Families with attention in a few layers, and a state of fixed size or convolutions in most."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from companion.models.atlas.families.family import (
     Made,
     Names,
     as_it_is,
+    within,
 )
 from companion.models.atlas.families.shared import (
     LLAMA,
@@ -22,23 +23,28 @@ from companion.models.atlas.families.shared import (
     every_step,
     expert_names,
     experts_of,
+    feed_forward_names,
     feed_forward_of,
     head_width,
     kinds,
+    mixed_model,
     model_of,
     norm_of,
     of_each_head,
     rotary_of,
     stacked,
 )
+from companion.models.atlas.feed_forward import FeedForwardSpec
 from companion.models.atlas.mixers.gated_delta import GatedDeltaSpec
 from companion.models.atlas.mixers.lightning import LightningSpec
+from companion.models.atlas.mixers.short_conv import ShortConvSpec
 from companion.models.atlas.mixers.softmax import AttentionSpec
+from companion.models.atlas.norms import NormSpec
 from companion.models.atlas.specs import LayerSpec, MixerSpec, ModelSpec
 from companion.models.options import Options
 
 _OWN, _LINEAR = "layers.*.mixer", "model.layers.*.linear_attn"
-_ATTENTION = "model.layers.*.self_attn"
+_ATTENTION, _CONV = "model.layers.*.self_attn", "model.layers.*.conv"
 
 
 def gated_delta_of(options: Options, **choices: object) -> GatedDeltaSpec:
@@ -113,7 +119,7 @@ def _minimax(options: Options) -> ModelSpec:
     for number, kind in enumerate(kinds(options)):
         attends = "full" if kind == "full_attention" else "linear"
         window = options.get("sliding_window")
-        mixer: MixerSpec = attention_of(options, window=window)
+        mixer: MixerSpec = attention_of(options, window=window or None)
         if kind == "linear_attention":
             mixer = LightningSpec(
                 options["num_attention_heads"], head_width(options),
@@ -138,9 +144,8 @@ def _by_key_head(stored: Tensor, mixer: MixerSpec | None) -> list[Tensor]:
     assert isinstance(mixer, GatedDeltaSpec)
     values = mixer.num_value_heads // mixer.num_key_heads * mixer.value_dim
     heads = torch.unflatten(stored, 0, (mixer.num_key_heads, -1))
-    parts = torch.split(
-        heads, [mixer.key_dim, mixer.key_dim, values, values], dim=1
-    )
+    widths = [mixer.key_dim, mixer.key_dim, values, values]
+    parts = torch.split(heads, widths, dim=1)
     return [part.flatten(0, 1) for part in parts]
 
 
@@ -157,6 +162,81 @@ def _by_kind(stored: Tensor, layer: LayerSpec) -> Tensor:
     assert isinstance(layer.mixer, LightningSpec)
     heads = torch.unflatten(stored, 0, (layer.mixer.num_heads, 3, -1))
     return heads.transpose(0, 1).flatten(0, 2)
+
+
+def _convolutions(
+    options: Options, norm: NormSpec, **choices: Any
+) -> list[MixerSpec]:
+    convolution = ShortConvSpec(
+        options["hidden_size"], options["conv_L_cache"], options.flag("conv_bias", False)
+    )  # fmt: skip
+    return [
+        convolution
+        if kind == "conv"
+        else attention_of(options, kind, qk_norm=norm, **choices)
+        for kind in kinds(options)
+    ]
+
+
+def _lfm2(options: Options) -> ModelSpec:
+    norm = norm_of(options, eps="norm_eps")
+    dense = FeedForwardSpec(_width(options))
+    mixers = _convolutions(options, norm)
+    return stacked(options, mixers, dense, norm=norm, tied=True)
+
+
+def _width(options: Options) -> int:
+    """Return the width of a feed-forward layer, which the library makes of three fields."""
+    width = int(options["intermediate_size"])
+    if not options.flag("block_auto_adjust_ff_dim", True):
+        return width
+    width, factor = int(2 * width / 3), options.get("block_ffn_dim_multiplier")
+    if factor is None:
+        return width
+    step = int(options["block_multiple_of"])
+    return -(-int(factor * width) // step) * step
+
+
+def _lfm2_moe(options: Options) -> ModelSpec:
+    norm = norm_of(options, eps="norm_eps")
+    dense = FeedForwardSpec(options["intermediate_size"])
+    experts = ExpertsSpec(
+        options["num_experts"], options["num_experts_per_tok"], options["moe_intermediate_size"],
+        scores="sigmoid", corrected=options.flag("use_expert_bias", True),
+        normalised=options.flag("norm_topk_prob", True), sum_eps=1e-6,
+        scale=options["routed_scaling_factor"],
+    )  # fmt: skip
+    mixers = _convolutions(options, norm)
+    dense_layers = options["num_dense_layers"]
+    sparse = [number >= dense_layers for number in range(len(mixers))]
+    return mixed_model(
+        options, mixers, experts, sparse, dense=dense, norm=norm, tied=True
+    )
+
+
+def _lfm3(options: Options) -> ModelSpec:
+    norm = norm_of(options, eps="norm_eps")
+    gate = "head" if options.flag("use_attention_gate", True) else None
+    after = norm if options.flag("use_sandwich_norm", True) else None
+    dense = FeedForwardSpec(options["intermediate_size"])
+    mixers = _convolutions(options, norm, gate=gate)
+    return stacked(
+        options, mixers, dense, norm=norm, post_norm=after, tied=True
+    )
+
+
+def _beside_pictures(family: Family) -> Family:
+    """Return the family of a text model whose fields and weights lie inside a larger one's."""
+    prefix = "model.language_model."
+    return Family(
+        family.read,
+        within(prefix, family.names),
+        ignored=("model.visual.*", "mtp.*"),
+        mixers={
+            kind: within(prefix, names)
+            for kind, names in family.mixers.items()
+        },
+    )
 
 
 _GATED: Names = {
@@ -208,7 +288,31 @@ _LIGHTNING: Names = {
     f"{_OWN}.output_proj": f"{_ATTENTION}.out_proj",
 }
 
+_TABLES = ("*.slope_rate", "*.query_decay", "*.key_decay", "*.diagonal_decay")
 _QWEN: Names = {**LLAMA, **expert_names(shared="shared_expert")}
+_LFM: Names = {
+    **LLAMA,
+    **feed_forward_names("feed_forward"),
+    "norm": "model.embedding_norm",
+    "layers.*.mixer_norm": "model.layers.*.operator_norm",
+    "layers.*.feed_forward_norm": "model.layers.*.ffn_norm",
+    "layers.*.mixer_post_norm": "model.layers.*.post_operator_norm",
+    "layers.*.feed_forward_post_norm": "model.layers.*.post_ffn_norm",
+    f"{_OWN}.gate_proj": f"{_ATTENTION}.g_proj",
+    f"{_OWN}.input_proj": f"{_CONV}.in_proj",
+    f"{_OWN}.conv_weight": Made(f"{_CONV}.conv.weight", channels_first),
+    f"{_OWN}.conv_bias": f"{_CONV}.conv.bias",
+}
+_LFM2: Names = {
+    **_LFM,
+    f"{_OWN}.output_proj": f"{_ATTENTION}.out_proj",
+    f"{_OWN}.query_norm": f"{_ATTENTION}.q_layernorm",
+    f"{_OWN}.key_norm": f"{_ATTENTION}.k_layernorm",
+}
+_LFM_EXPERTS = expert_names("feed_forward", correction="expert_bias")
+_CONVOLUTION: dict[type, Names] = {
+    ShortConvSpec: {f"{_OWN}.output_proj": f"{_CONV}.out_proj"}
+}
 
 FAMILIES = {
     **{
@@ -228,11 +332,15 @@ FAMILIES = {
         _minimax,
         {**LLAMA, **expert_names()},
         mixers={LightningSpec: _LIGHTNING},
-        ignored=(
-            "*.slope_rate",
-            "*.query_decay",
-            "*.key_decay",
-            "*.diagonal_decay",
-        ),
+        ignored=_TABLES,
     ),
+    "lfm2": Family(_lfm2, _LFM2, mixers=_CONVOLUTION),
+    "lfm2_moe": Family(
+        _lfm2_moe, {**_LFM2, **_LFM_EXPERTS}, mixers=_CONVOLUTION
+    ),
+    "lfm3": Family(_lfm3, _LFM, mixers=_CONVOLUTION),
+}
+FAMILIES |= {
+    name: _beside_pictures(FAMILIES[f"{name}_text"])
+    for name in ("qwen3_5", "qwen3_5_moe")
 }

@@ -1,15 +1,23 @@
-"""Families with layers of Mamba-2, and attention in other layers."""
+"""Families with layers of Mamba-2: alone, with attention in other layers, or beside it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from companion.models.atlas.experts import ExpertsSpec
-from companion.models.atlas.families.family import Family, Made, Make, Names
+from companion.models.atlas.families.family import (
+    Family,
+    Made,
+    Make,
+    Names,
+    as_it_is,
+    within,
+)
 from companion.models.atlas.families.shared import (
     LLAMA,
     TEXT,
@@ -37,7 +45,7 @@ from companion.models.options import Options
 _OWN = "layers.*.mixer"
 
 
-def mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
+def _mamba_of(options: Options, **choices: Any) -> Mamba2Spec:
     """Return Mamba-2 as most files describe it; `choices` say what is different."""
     least, most = options.get("time_step_limit") or (0.0, None)
     # Files write infinity as an object.
@@ -76,7 +84,7 @@ def _nemotron_h(options: Options) -> ModelSpec:
         "mlp": LayerSpec(None, dense, norm),
         "moe": LayerSpec(None, _nemotron_experts(options), norm),
     }
-    named = [layers[kind] for kind in options["layers_block_type"]]
+    named = [layers[kind] for kind in kinds(options)]
     return model_of(options, named, norm=norm)
 
 
@@ -95,30 +103,37 @@ def _granitemoehybrid(options: Options) -> ModelSpec:
         rotary=rotary_of(options, head_width(options)) if turned else None,
     )  # fmt: skip
     computing: FeedForwardSpec | ExpertsSpec
-    shared, mamba = options["shared_intermediate_size"], mamba_of(options)
+    shared, mamba = options["shared_intermediate_size"], _mamba_of(options)
     computing = feed_forward_of(options, width=shared, bias=False)
     if options["num_local_experts"]:
-        computing = experts_of(
-            options, scores="softmax_of_chosen", shared_dim=shared
-        )
-    mixers = [
-        mamba if kind in ("linear_attention", "mamba") else attention
-        for kind in kinds(options)
-    ]
+        scores = "softmax_of_chosen"
+        computing = experts_of(options, scores=scores, shared_dim=shared)
+    recurrent = [kind == "linear_attention" for kind in kinds(options)]
+    mixers = [mamba if one else attention for one in recurrent]
     return stacked(options, mixers, computing, **granite_scales(options))
 
 
 def _bamba(options: Options) -> ModelSpec:
-    norm, mamba = norm_of(options), mamba_of(options)
-    attending = options.get("attn_layer_indices") or []
+    norm, mamba = norm_of(options), _mamba_of(options)
     mixers = [
-        attention_of(options) if number in attending else mamba
-        for number in range(options["num_hidden_layers"])
+        mamba if kind == "linear_attention" else attention_of(options)
+        for kind in kinds(options)
     ]
     return stacked(options, mixers, norm=norm)
 
 
-def cut_rows(part: int) -> Make:
+def _mamba2(options: Options) -> ModelSpec:
+    norm = norm_of(options, eps="layer_norm_epsilon")
+    mamba = Mamba2Spec(
+        options["num_heads"], options["head_dim"], options["n_groups"], options["state_size"],
+        options["conv_kernel"], options.flag("use_conv_bias", True),
+        options.flag("use_bias", False), norm_eps=options["layer_norm_epsilon"],
+    )  # fmt: skip
+    layers = [LayerSpec(mamba, None, norm)] * options["num_hidden_layers"]
+    return model_of(options, layers, norm=norm)
+
+
+def _cut_rows(part: int) -> Make:
     """Return what takes gates, values with keys and queries, or steps of the rows of all."""
 
     def make(stored: Tensor, layer: LayerSpec) -> Tensor:
@@ -130,13 +145,13 @@ def cut_rows(part: int) -> Make:
     return make
 
 
-def mamba_names(block: str) -> Names:
+def _mamba_names(block: str) -> Names:
     """Return the names of a layer of Mamba-2 that the files call `block`."""
     theirs = f"model.layers.*.{block}"
     return {
-        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", cut_rows(0)),
-        f"{_OWN}.input_proj": Made(f"{theirs}.in_proj", cut_rows(1)),
-        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", cut_rows(2)),
+        f"{_OWN}.gate_proj": Made(f"{theirs}.in_proj", _cut_rows(0)),
+        f"{_OWN}.input_proj": Made(f"{theirs}.in_proj", _cut_rows(1)),
+        f"{_OWN}.step_proj": Made(f"{theirs}.in_proj", _cut_rows(2)),
         f"{_OWN}.conv_weight": Made(f"{theirs}.conv1d.weight", channels_first),
         f"{_OWN}.conv_bias": f"{theirs}.conv1d.bias",
         f"{_OWN}.step_bias": f"{theirs}.dt_bias",
@@ -144,6 +159,68 @@ def mamba_names(block: str) -> Names:
         f"{_OWN}.skip": f"{theirs}.D",
         f"{_OWN}.norm": f"{theirs}.norm",
         f"{_OWN}.output_proj": f"{theirs}.out_proj",
+    }
+
+
+def _falcon_h1(options: Options) -> ModelSpec:
+    """Return Falcon-H1: Mamba-2 and attention side by side in every layer.
+
+    Its factors on what enters and leaves the parts are multiplied to the weights.
+    """
+    options.require(
+        attention_bias=False, mlp_bias=False, mamba_proj_bias=False
+    )
+    before = options.flag("mamba_norm_before_gate", True)
+    normed = options.flag("mamba_rms_norm", False)
+    norm = ("before_gate" if before else "after_gate") if normed else "none"
+    mixers = [_mamba_of(options, norm=norm)] * options["num_hidden_layers"]
+    return stacked(
+        options, mixers, beside=attention_of(options),
+        embedding_scale=options["embedding_multiplier"], logit_scale=options["lm_head_multiplier"],
+    )  # fmt: skip
+
+
+def _times(factor: float, make: Make = as_it_is) -> Make:
+    """Return what multiplies a weight by a factor."""
+    return lambda stored, layer: make(stored, layer) * factor
+
+
+def _values_keys_queries(factors: Sequence[float]) -> Make:
+    """Return what takes the rows of values, keys and queries, each times a factor."""
+
+    def make(stored: Tensor, layer: LayerSpec) -> Tensor:
+        assert isinstance(layer.mixer, Mamba2Spec)
+        shared = layer.mixer.num_groups * layer.mixer.state_dim
+        rows = [layer.mixer.inner_dim, shared, shared]
+        parts = torch.split(_cut_rows(1)(stored, layer), rows)
+        pairs = zip(parts, factors, strict=True)
+        return torch.cat([part * factor for part, factor in pairs])
+
+    return make
+
+
+def _falcon_names(options: Options) -> Names:
+    """Return the names of Falcon-H1's weights, times the factors of its fields."""
+    before = options["attention_in_multiplier"]
+    between = options["key_multiplier"]
+    first = options["ssm_in_multiplier"]
+    gates, *mixed, steps = (first * x for x in options["ssm_multipliers"])
+    gate, down = options["mlp_multipliers"]
+    made = {
+        "beside.query_proj": ("self_attn.q_proj", _times(before)),
+        "beside.key_proj": ("self_attn.k_proj", _times(before * between)),
+        "beside.value_proj": ("self_attn.v_proj", _times(before)),
+        "beside.output_proj": ("self_attn.o_proj", _times(options["attention_out_multiplier"])),
+        "mixer.gate_proj": ("mamba.in_proj", _times(gates, _cut_rows(0))),
+        "mixer.input_proj": ("mamba.in_proj", _values_keys_queries(mixed)),
+        "mixer.step_proj": ("mamba.in_proj", _times(steps, _cut_rows(2))),
+        "mixer.output_proj": ("mamba.out_proj", _times(options["ssm_out_multiplier"])),
+        "feed_forward.gate_proj": ("feed_forward.gate_proj", _times(gate)),
+        "feed_forward.down_proj": ("feed_forward.down_proj", _times(down)),
+    }  # fmt: skip
+    return {
+        f"layers.*.{own}": Made(f"model.layers.*.{stored}", make)
+        for own, (stored, make) in made.items()
     }
 
 
@@ -182,19 +259,34 @@ _GRANITE: Names = {
         )
     },
 }
-BAMBA: Names = {
+_BAMBA: Names = {
     **LLAMA,
     **feed_forward_names("feed_forward"),
     "norm": "model.final_layernorm",
     "layers.*.feed_forward_norm": "model.layers.*.pre_ff_layernorm",
 }
+_MAMBA2: Names = {
+    **TEXT,
+    **_mamba_names("mixer"),
+    "embedding": "model.embeddings",
+    "norm": "model.norm_f",
+    "layers.*.mixer_norm": "model.layers.*.norm",
+}
 
 FAMILIES = {
     "nemotron_h": Family(
-        _nemotron_h, _NEMOTRON, mixers={Mamba2Spec: mamba_names("mixer")}
+        _nemotron_h, _NEMOTRON, mixers={Mamba2Spec: _mamba_names("mixer")}
     ),
     "granitemoehybrid": Family(
-        _granitemoehybrid, _GRANITE, mixers={Mamba2Spec: mamba_names("mamba")}
+        _granitemoehybrid, _GRANITE, mixers={Mamba2Spec: _mamba_names("mamba")}
     ),
-    "bamba": Family(_bamba, BAMBA, mixers={Mamba2Spec: mamba_names("mamba")}),
+    "bamba": Family(
+        _bamba, _BAMBA, mixers={Mamba2Spec: _mamba_names("mamba")}
+    ),
+    "mamba2": Family(_mamba2, within("backbone.", _MAMBA2)),
+    "falcon_h1": Family(
+        _falcon_h1,
+        {**_BAMBA, **_mamba_names("mamba")},
+        by_fields=_falcon_names,
+    ),
 }

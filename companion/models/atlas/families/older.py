@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_MIXTRAL = {
-    ".block_sparse_moe.": ".mlp.",
-    ".w1.": ".gate_proj.",
-    ".w2.": ".down_proj.",
-    ".w3.": ".up_proj.",
-}
+_LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_MIXTRAL = {".block_sparse_moe.": ".mlp.", **_LIQUID}
 _GRANITE = {
     ".block_sparse_moe.input_linear.weight": ".block_sparse_moe.experts.gate_up_proj",
     ".block_sparse_moe.output_linear.weight": ".block_sparse_moe.experts.down_proj",
@@ -37,22 +33,30 @@ _DEEPSEEK_V4 = {
     ".wo_b.": ".o_b_proj.",
     ".ffn.": ".mlp.",
     ".gate.bias": ".gate.e_score_correction_bias",
-    ".w1.": ".gate_proj.",
-    ".w2.": ".down_proj.",
-    ".w3.": ".up_proj.",
+    **_LIQUID,
     ".hc_attn_": ".attn_hc.",
     ".hc_ffn_": ".ffn_hc.",
 }
 # They unfold from no latent.
-_PLAIN_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}
-_LIQUID = {".w1.": ".gate_proj.", ".w2.": ".down_proj.", ".w3.": ".up_proj."}
+_QUERIES = {"self_attn.q_proj.": "self_attn.q_b_proj."}
 _FORGET = {
     f".self_attn.{name}": f".self_attn.forget_gate.{name}"
     for name in ("f_proj.", "f_a_proj.", "f_b_proj.", "dt_bias", "A_log")
 }
 _CORRECTION = "mlp.gate.e_score_correction_bias"
 
+_ALIKE = (
+    (
+        _QUERIES,
+        "deepseek_v2 deepseek_v3 glm4_moe_lite minicpm3 mistral4 youtu",
+    ),
+    (_GRANITE, "granitemoe granitemoehybrid granitemoe_swa granitemoeshared"),
+    (_MIXTRAL, "minimax minimax_m2 mixtral"),
+    (_LIQUID, "lfm2 lfm2_moe"),
+)
+
 OLDER: Mapping[str, Mapping[str, str]] = {
+    **{name: names for names, families in _ALIKE for name in families.split()},
     "axk1": {".mlp.post_mlp_layernorm": ".post_mlp_layernorm"},
     "bailing_hybrid": {
         "model.word_embeddings.": "model.embed_tokens.",
@@ -61,18 +65,11 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         ".mlp.gate.expert_bias": ".mlp.gate.e_score_correction_bias",
         **_FORGET,
     },
-    "deepseek_v2": _PLAIN_QUERIES,
-    "deepseek_v3": _PLAIN_QUERIES,
     "deepseek_v4": _DEEPSEEK_V4,
     "ernie4_5_moe": {"mlp.moe_statics.": "mlp.gate.moe_statics."},
     "exaone_moe": {"mlp.e_score_correction_bias": _CORRECTION},
     "flint": {"self_attn.softmax_offset": "self_attn.sinks"},
-    "glm4_moe_lite": _PLAIN_QUERIES,
     "gpt_neox": {"embed_out.": "lm_head."},
-    "granitemoe": _GRANITE,
-    "granitemoehybrid": _GRANITE,
-    "granitemoe_swa": _GRANITE,
-    "granitemoeshared": _GRANITE,
     "hy_v3": {
         "mlp.router.gate.": "mlp.gate.",
         "mlp.expert_bias": "mlp.e_score_correction_bias",
@@ -87,7 +84,7 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         ".linear_gate": ".gate_proj",
     },
     "kimi_k25": {
-        **_PLAIN_QUERIES,
+        **_QUERIES,
         "language_model.model.": "model.language_model.",
         "language_model.lm_head.": "lm_head.",
         ".language_model.blocks.": ".language_model.layers.",  # as the library itself writes them
@@ -102,15 +99,8 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         "mlp.experts.e_score_correction_bias": _CORRECTION,
         "mlp.shared_expert.": "mlp.shared_experts.",
     },
-    "lfm2": _LIQUID,
-    "lfm2_moe": _LIQUID,
     "lfm3": {**_LIQUID, ".self_attn.gate_proj.": ".self_attn.g_proj."},
     "mimo_v2_flash": {"self_attn.attention_sink_bias": "self_attn.sinks"},
-    "minicpm3": _PLAIN_QUERIES,
-    "minimax": _MIXTRAL,
-    "minimax_m2": _MIXTRAL,
-    "mistral4": _PLAIN_QUERIES,
-    "mixtral": _MIXTRAL,
     "step3p7": {
         "model.language_model.": "model.",
         ".moe.gate.": ".mlp.gate.",
@@ -120,7 +110,6 @@ OLDER: Mapping[str, Mapping[str, str]] = {
         ".moe.down_proj.weight": ".mlp.experts.down_proj",
         ".share_expert.": ".mlp.shared_experts.",
     },
-    "youtu": _PLAIN_QUERIES,
     "nemotron_h": {"backbone.": "model."},
     "olmo_hybrid": {
         ".attention_layer_norm.": ".input_layernorm.",

@@ -60,11 +60,12 @@ SANDWICH = {
 
 def feed_forward_names(block: str = "mlp") -> dict[str, str]:
     """Return the names of a dense feed-forward layer that the files call `block`."""
+    return _projections(f"{_LAYER}.feed_forward", f"{_THEIRS}.{block}")
+
+
+def _projections(ours: str, theirs: str) -> dict[str, str]:
     parts = ("gate_proj", "up_proj", "down_proj")
-    return {
-        f"{_LAYER}.feed_forward.{part}": f"{_THEIRS}.{block}.{part}"
-        for part in parts
-    }
+    return {f"{ours}.{part}": f"{theirs}.{part}" for part in parts}
 
 
 def expert_names(
@@ -81,10 +82,7 @@ def expert_names(
         f"{ours}.gate_up_bias": f"{theirs}.experts.gate_up_proj_bias",
         f"{ours}.down_bias": f"{theirs}.experts.down_proj_bias",
         f"{ours}.shared_gate": f"{theirs}.shared_expert_gate",
-        **{
-            f"{ours}.shared.{part}": f"{theirs}.{shared}.{part}"
-            for part in ("gate_proj", "up_proj", "down_proj")
-        },
+        **_projections(f"{ours}.shared", f"{theirs}.{shared}"),
     }
 
 
@@ -100,23 +98,32 @@ def norm_of(
 
 def head_width(options: Options) -> int:
     """Return the width of a head."""
-    width = options.get("head_dim")
-    return int(
-        width or options["hidden_size"] // options["num_attention_heads"]
-    )
+    width, heads = options.get("head_dim"), options["num_attention_heads"]
+    return int(width or options["hidden_size"] // heads)
 
 
-def kinds(options: Options, default: str = "full_attention") -> list[str]:
+def kinds(options: Options) -> list[str]:
     """Return the kind of every layer, as the library calls it."""
-    named = (
-        options.get("layer_types") or [default] * options["num_hidden_layers"]
+    return list(options["layer_types"])
+
+
+def layer_bases(options: Options, still: int = 0) -> list[float]:
+    """Return the base of every layer's rotary positions; 0 means that it has none.
+
+    Args:
+        options: the fields of a config.json.
+        still: one layer in so many has none, counted from the last, where the file does not say.
+    """
+    if given := options.get("layer_rope_theta"):
+        return list(given)
+    base, depth = (
+        options["rope_parameters"]["rope_theta"],
+        options["num_hidden_layers"],
     )
-    if len(named) != options["num_hidden_layers"]:
-        raise ValueError(
-            f"layer_types: {options.path} has {len(named)}, wanted "
-            f"{options['num_hidden_layers']}, the num_hidden_layers"
-        )
-    return list(named)
+    return [
+        0 if still and (depth - 1 - i) % still == 0 else base
+        for i in range(depth)
+    ]
 
 
 def sparse_layers(options: Options) -> list[bool]:
@@ -146,27 +153,19 @@ def feed_forward_of(
         "activation": choices.get("activation") or _activation(options),
         "bias": options.flag("mlp_bias", False),
     }
-    return FeedForwardSpec(
-        width or options["intermediate_size"], **(given | choices)
-    )
+    width = width or options["intermediate_size"]
+    return FeedForwardSpec(width, **(given | choices))
 
 
 def experts_of(options: Options, **choices: Any) -> ExpertsSpec:
     """Return a layer of experts; `choices` say what the fields do not."""
+    counts = "num_local_experts num_experts n_routed_experts moe_num_experts"
+    used = "num_experts_per_tok moe_topk moe_k"
+    widths = "moe_intermediate_size intermediate_size"
     given = {
-        "num_experts": _first(
-            options,
-            "num_local_experts",
-            "num_experts",
-            "n_routed_experts",
-            "moe_num_experts",
-        ),
-        "experts_per_token": _first(
-            options, "num_experts_per_tok", "moe_topk", "moe_k"
-        ),
-        "hidden_dim": _first(
-            options, "moe_intermediate_size", "intermediate_size"
-        ),
+        "num_experts": _first(options, counts),
+        "experts_per_token": _first(options, used),
+        "hidden_dim": _first(options, widths),
         "activation": choices.get("activation") or _activation(options),
     }
     return ExpertsSpec(**(given | choices))
@@ -179,10 +178,10 @@ def _activation(options: Options) -> Any:
     return options.one_of(name, {**ACTIVATIONS, "xielu": "xielu"})
 
 
-def _first(options: Options, *names: str) -> Any:
+def _first(options: Options, names: str) -> Any:
     """Return the first field of several names that is there."""
-    given = [name for name in names if options.get(name) is not None]
-    return options[given[0] if given else names[0]]
+    given = (name for name in names.split() if options.get(name) is not None)
+    return options[next(given, names.split()[0])]
 
 
 def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
@@ -195,10 +194,9 @@ def balanced_experts_of(options: Options, **choices: Any) -> ExpertsSpec:
         "groups": options.get("n_group") or 1,
         "groups_per_token": options.get("topk_group") or 1,
     }
-    shared = options.get("n_shared_experts") or options.get(
-        "num_shared_experts"
-    )
-    if shared:
+    shared = options.get("n_shared_experts")
+    shared = shared or options.get("num_shared_experts")
+    if shared and "shared_dim" not in choices:
         given["shared_dim"] = shared * options["moe_intermediate_size"]
     return experts_of(options, **(given | choices))
 
@@ -207,16 +205,14 @@ def attention_of(
     options: Options, kind: str = "full_attention", **choices: Any
 ) -> AttentionSpec:
     """Return grouped-query attention with rotary positions; `choices` say what is different."""
-    width = head_width(options)
+    width, heads = head_width(options), options["num_attention_heads"]
     bias = options.flag("attention_bias", False)
+    near = kind == "sliding_attention"
     given = {
-        "num_heads": options["num_attention_heads"],
-        "num_kv_heads": options.get("num_key_value_heads")
-        or options["num_attention_heads"],
+        "num_heads": heads,
+        "num_kv_heads": options.get("num_key_value_heads") or heads,
         "head_dim": width,
-        "window": (
-            options["sliding_window"] if kind == "sliding_attention" else None
-        ),
+        "window": options["sliding_window"] if near else None,
         "bias": bias,
         "output_bias": bias,
     }
@@ -317,25 +313,15 @@ def granite_scales(options: Options) -> dict[str, Any]:
 def rotary_of(
     options: Options, width: int, *, kind: str | None = None, **choices: Any
 ) -> RotarySpec:
-    """Return the rotary positions of a head of some width, for a kind of layer.
-
-    The files have one set of fields for all layers, or one for every kind; older ones have
-    rope_theta and rope_scaling beside the other fields. Where a file holds both, the older ones
-    count, as in the library itself, and an original length beside them counts before one inside.
-    """
+    """Return the rotary positions of a head of some width, for a kind of layer."""
     rope = _rope(options, kind)
-    base = choices.pop(
-        "base", rope.get("rope_theta", options.get("rope_theta", 10_000.0))
-    )
-    part = rope.get(
-        "partial_rotary_factor", options.get("partial_rotary_factor", 1.0)
-    )
-    name = rope.get("rope_type", rope.get("type", "default"))
+    base = choices.pop("base", rope.get("rope_theta", 10_000.0))
+    part = rope.get("partial_rotary_factor", 1.0)
+    name = rope.get("rope_type", "default")
     if name == "proportional":
         pairs = int(part * width // 2)
-        return RotarySpec(
-            2 * pairs, base=base, still=width // 2 - pairs, **choices
-        )
+        still = width // 2 - pairs
+        return RotarySpec(2 * pairs, base=base, still=still, **choices)
     scaling, factor = _scaling(options, rope, name)
     return RotarySpec(
         int(width * (1.0 if part is None else part)),
@@ -382,11 +368,7 @@ def halves(theirs: str, ours: str = "layers.*.feed_forward") -> dict[str, Any]:
 
 
 def _rope(options: Options, kind: str | None) -> Options:
-    given = options.get("rope_scaling") or options.get("rope_parameters") or {}
-    if not isinstance(given, dict):
-        raise ValueError(
-            f"rope_parameters: {options.path} has {given!r}, wanted an object"
-        )
+    given = options.get("rope_parameters") or {}
     if kind in given:
         given = given[kind] or {}
     return Options(given, f"rope_parameters of {options.path}")
@@ -400,8 +382,7 @@ def _scaling(
         return None, None
     if name == "linear":
         return Linear(rope["factor"]), None
-    original = "original_max_position_embeddings"
-    length = options.get(original) or rope.get(original)
+    length = rope.get("original_max_position_embeddings")
     length = length or options["max_position_embeddings"]
     if name == "llama3":
         low, high = rope["low_freq_factor"], rope["high_freq_factor"]
@@ -422,9 +403,8 @@ def _yarn_factor(rope: Options) -> float:
     if rope.get("attention_factor") is not None:
         return float(rope["attention_factor"])
     stretch = math.log(max(rope["factor"], 1.0))
-    over, under = (
-        float(rope.get(name) or 0) for name in ("mscale", "mscale_all_dim")
-    )
+    sizes = (rope.get(name) for name in ("mscale", "mscale_all_dim"))
+    over, under = (float(size or 0) for size in sizes)
     if over and under:
         return (0.1 * over * stretch + 1) / (0.1 * under * stretch + 1)
     return 0.1 * stretch + 1

@@ -59,9 +59,7 @@ def _qwen3_moe(options: Options) -> ModelSpec:
 
 
 def _mixtral(options: Options) -> ModelSpec:
-    window = options.get("sliding_window")
-    attention = attention_of(options, window=window, bias=False)
-    mixers = [attention] * len(kinds(options))
+    mixers = attentions(options, bias=False)
     return mixed_model(options, mixers, experts_of(options))
 
 
@@ -111,7 +109,7 @@ def _llama4(options: Options) -> ModelSpec:
         shared_dim=options["intermediate_size"],
     )  # fmt: skip
     dense = feed_forward_of(options, width=options["intermediate_size_mlp"])
-    sparse = [i in options["moe_layers"] for i in range(len(mixers))]
+    sparse = sparse_layers(options)
     return mixed_model(options, mixers, experts, sparse, dense=dense)
 
 
@@ -148,11 +146,7 @@ def _flint(options: Options) -> ModelSpec:
         options, scores="sigmoid", normalised=options.flag("norm_topk_prob", True),
         shared_dim=options["shared_expert_intermediate_size"],
     )  # fmt: skip
-    dense, step = options["mlp_only_layers"], options["decoder_sparse_step"]
-    sparse = [
-        i not in dense and (i + 1) % step == 0 for i in range(len(mixers))
-    ]
-    return mixed_model(options, mixers, experts, sparse)
+    return mixed_model(options, mixers, experts, every_step(options))
 
 
 def _ernie4_5_moe(options: Options) -> ModelSpec:
@@ -165,12 +159,10 @@ def _ernie4_5_moe(options: Options) -> ModelSpec:
         (i + 1) % options["moe_layer_interval"] == 0 and start <= i <= end
         for i in range(len(mixers))
     ]
-    shared = (
-        options["moe_num_shared_experts"] * options["moe_intermediate_size"]
-    )
+    width = options["moe_intermediate_size"]
     experts = experts_of(
         options, num_experts=options["moe_num_experts"], experts_per_token=options["moe_k"],
-        corrected=True, shared_dim=shared or None,
+        corrected=True, shared_dim=options["moe_num_shared_experts"] * width or None,
     )  # fmt: skip
     return mixed_model(options, mixers, experts, sparse, tied=True)
 
@@ -186,10 +178,9 @@ def _hunyuan_moe(options: Options) -> ModelSpec:
 
 def _granite_moe(options: Options, mixers: list[AttentionSpec]) -> ModelSpec:
     shared = options.get("shared_intermediate_size") or None
-    experts = experts_of(
-        options, scores="softmax_of_chosen", shared_dim=shared
-    )
-    return stacked(options, mixers, experts, **granite_scales(options))
+    scores, scales = "softmax_of_chosen", granite_scales(options)
+    experts = experts_of(options, scores=scores, shared_dim=shared)
+    return stacked(options, mixers, experts, **scales)
 
 
 def _granitemoe(options: Options) -> ModelSpec:

@@ -18,6 +18,7 @@ from companion.models.atlas.mixers.softmax import (
     KeyValues,
 )
 from companion.models.atlas.norms import Norm, NormSpec
+from companion.models.atlas.rotation import positions_of
 
 _RMS = NormSpec()
 
@@ -51,9 +52,8 @@ class BlockIndexedSpec:
         """Return keys and values, of which the next token reads some blocks, and scorer's keys."""
         limit = self.size * self.count
         reads = 2 * self.attention.num_kv_heads * self.head_dim
-        parts = (
-            replace(part, read_limit=limit) for part in self.attention.keeps()
-        )
+        (kept,) = self.attention.keeps()
+        parts = (replace(kept, read_limit=limit),)
         return (*parts, Kept(INDEXER_KEYS, self.head_dim, read=reads))
 
 
@@ -69,10 +69,8 @@ class BlockIndexed(nn.Module):
         super().__init__()
         self.spec = spec
         self.attention = Attention(embed_dim, spec.attention)
-        heads = spec.attention.num_kv_heads
-        self.index_query_proj = nn.Linear(
-            embed_dim, heads * spec.head_dim, bias=False
-        )
+        queries = spec.attention.num_kv_heads * spec.head_dim
+        self.index_query_proj = nn.Linear(embed_dim, queries, bias=False)
         self.index_key_proj = nn.Linear(embed_dim, spec.head_dim, bias=False)
         self.index_query_norm = Norm(spec.head_dim, spec.norm)
         self.index_key_norm = Norm(spec.head_dim, spec.norm)
@@ -91,28 +89,24 @@ class BlockIndexed(nn.Module):
         """
         memory = self.attention.remember(x, state)
         start = memory.length - x.shape[-2]
-        indexed = self._placed(
-            self.index_key_norm(self.index_key_proj(x))[:, None], start
-        )[:, 0]
+        key = self.index_key_norm(self.index_key_proj(x))
+        indexed = self._placed(key[:, None], start)[:, 0]
         if state is not None and state.indexed is not None:
             indexed = torch.cat((state.indexed, indexed), -2)
         memory = memory._replace(indexed=indexed)
         choice = self._choice(x, indexed)
         if x.shape[-2] > 1:
             return self.attention(x, memory=memory, choice=choice)[0], memory
-        return self.attention(x, memory=_chosen(memory, choice[..., 0, :]))[
-            0
-        ], memory
+        chosen = _chosen(memory, choice[..., 0, :])
+        return self.attention(x, memory=chosen)[0], memory
 
     def _choice(self, x: Tensor, indexed: Tensor) -> Tensor:
         """Return which keys the last tokens may attend to, (b, g, q, k)."""
         (q, k), size = (x.shape[-2], indexed.shape[-2]), self.spec.size
-        heads = torch.unflatten(
-            self.index_query_proj(x), -1, (-1, self.spec.head_dim)
-        )
-        query = self._placed(
-            self.index_query_norm(heads).transpose(1, 2), k - q
-        )
+        shape = (-1, self.spec.head_dim)
+        heads = torch.unflatten(self.index_query_proj(x), -1, shape)
+        heads = self.index_query_norm(heads).transpose(1, 2)
+        query = self._placed(heads, k - q)
         past = torch.ones(q, k, dtype=torch.bool, device=x.device).tril(k - q)
         scores = query @ indexed[:, None].mT
         best = block_maxima(scores.masked_fill(~past, -math.inf), size)
@@ -127,10 +121,7 @@ class BlockIndexed(nn.Module):
         rotary = self.spec.attention.rotary
         if rotary is None:
             return heads
-        return rotary.turn(
-            heads,
-            torch.arange(start, start + heads.shape[-2], device=heads.device),
-        )
+        return rotary.turn(heads, positions_of(heads, start))
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -14,7 +14,7 @@ from companion.indexed import indexer_scores, pool_blocks, top_keys
 from companion.masks import sliding_window_mask
 from companion.models.atlas.kept import INDEXER_KEYS, Kept
 from companion.models.atlas.norms import Norm, NormSpec
-from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.rotation import RotarySpec, positions_of
 
 _RMS = NormSpec()
 
@@ -148,24 +148,14 @@ class Pool(nn.Module):
         """Pool the blocks that tokens (b, n, e) complete, and keep the rest."""
         rest, gate = self.proj(x), self.gate_proj(x)
         if state is not None:
-            rest, gate = (
-                torch.cat((state.rest, rest), 1),
-                torch.cat((state.gate, gate), 1),
-            )
+            rest = torch.cat((state.rest, rest), 1)
+            gate = torch.cat((state.gate, gate), 1)
         whole = rest.shape[1] // self.size * self.size
         first = 0 if state is None else state.keys.shape[1]
+        if whole == 0 and state is not None:
+            return state._replace(rest=rest, gate=gate)
         if whole == 0:
-            keys = (
-                rest.new_zeros(len(x), 0, self.width)
-                if state is None
-                else state.keys
-            )
-            before = (
-                (None, None)
-                if state is None
-                else (state.earlier, state.earlier_gate)
-            )
-            return Pooled(keys, rest, gate, *before)
+            return Pooled(rest[:, :0, : self.width], rest, gate)
         keys = self._pooled(rest[:, :whole], gate[:, :whole], state, first)
         if state is not None:
             keys = torch.cat((state.keys, keys), 1)
@@ -183,9 +173,7 @@ class Pool(nn.Module):
     ) -> Tensor:
         """Pool whole blocks, the first of which has the number `first`."""
         bias = torch.unflatten(self.bias, 0, (self.size, -1))
-        earlier, earlier_gate = (
-            state[3:] if state is not None else (None, None)
-        )
+        earlier, earlier_gate = state[3:] if state else (None, None)
         if earlier is not None and earlier_gate is not None:
             given = torch.cat((_widened(earlier), given), 1)
             gate = torch.cat((_widened(earlier_gate), gate), 1)
@@ -212,12 +200,8 @@ class Compressed(nn.Module):
     def __init__(self, embed_dim: int, spec: CompressedSpec) -> None:
         super().__init__()
         self.spec = spec
-        h, d, size, read = (
-            spec.num_heads,
-            spec.head_dim,
-            spec.size,
-            spec.query_dim,
-        )
+        h, d, size = spec.num_heads, spec.head_dim, spec.size
+        read, groups, given = spec.query_dim, spec.groups, spec.group_dim
         self.query_down = nn.Linear(embed_dim, read, bias=False)
         self.query_norm = Norm(read, spec.norm)
         self.query_proj = nn.Linear(read, h * d, bias=False)
@@ -225,11 +209,7 @@ class Compressed(nn.Module):
         self.key_proj = nn.Linear(embed_dim, d, bias=False)
         self.key_norm = Norm(d, spec.norm)
         self.sinks = nn.Parameter(torch.zeros(h))
-        groups, width, given = (
-            spec.groups,
-            h * d // spec.groups,
-            spec.group_dim,
-        )
+        width = h * d // groups
         weight = torch.randn(groups, width, given) / width**0.5
         self.group_weight = nn.Parameter(weight)
         self.output_proj = nn.Linear(groups * given, embed_dim, bias=False)
@@ -237,10 +217,8 @@ class Compressed(nn.Module):
         self.index = self.index_query_proj = self.index_weight_proj = None
         if size is not None and spec.count is not None:
             self.index = Pool(embed_dim, spec.index_dim, spec, size)
-            heads, queries = (
-                spec.index_heads,
-                spec.index_heads * spec.index_dim,
-            )
+            heads = spec.index_heads
+            queries = heads * spec.index_dim
             self.index_query_proj = nn.Linear(read, queries, bias=False)
             self.index_weight_proj = nn.Linear(embed_dim, heads, bias=False)
 
@@ -256,52 +234,37 @@ class Compressed(nn.Module):
         Returns:
             (b, n, e), and what was attended to.
         """
-        memory = self.remember(x, state)
-        positions = torch.arange(
-            memory.length - x.shape[-2], memory.length, device=x.device
-        )
+        spec, memory = self.spec, self.remember(x, state)
+        positions = positions_of(x, memory.length - x.shape[-2])
         read = self.query_norm(self.query_down(x))
-        heads = torch.unflatten(
-            self.query_proj(read), -1, (self.spec.num_heads, -1)
-        )
-        query = turned_last(
-            self.head_norm(heads).transpose(1, 2), positions, self.spec.rotary
-        )
+        shape = (spec.num_heads, -1)
+        heads = torch.unflatten(self.query_proj(read), -1, shape)
+        heads = self.head_norm(heads).transpose(1, 2)
+        query = turned_last(heads, positions, spec.rotary)
         keys, mask = self._seen(x, read, memory, positions)
+        keys = keys[:, None]
         gathered = scaled_dot_product_attention(
-            query,
-            keys[:, None],
-            keys[:, None],
-            mask,
-            sinks=self.sinks,
-            enable_gqa=True,
+            query, keys, keys, mask, sinks=self.sinks, enable_gqa=True
         )
-        gathered = turned_last(
-            gathered, -positions, self.spec.rotary
-        ).transpose(1, 2)
-        grouped = torch.unflatten(
-            gathered.flatten(-2), -1, (self.spec.groups, 1, -1)
-        )
-        return self.output_proj(
-            (grouped @ self.group_weight).flatten(-3)
-        ), memory
+        gathered = turned_last(gathered, -positions, spec.rotary)
+        joined = gathered.transpose(1, 2).flatten(-2)
+        grouped = torch.unflatten(joined, -1, (spec.groups, 1, -1))
+        output = self.output_proj((grouped @ self.group_weight).flatten(-3))
+        return output, memory
 
     def remember(
         self, x: Tensor, state: CompressedState | None
     ) -> CompressedState:
         """Make keys of tokens (b, n, e), and pool those that complete a block."""
         start = 0 if state is None else state.length
-        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        positions = positions_of(x, start)
         near = self.key_norm(self.key_proj(x))[:, None]
         near = turned_last(near, positions, self.spec.rotary)[:, 0]
         if state is not None:
             near = torch.cat((state.near, near), 1)
-        far = None
-        if self.far is not None:
-            far = self.far(x, None if state is None else state.far)
-        index = None
-        if self.index is not None:
-            index = self.index(x, None if state is None else state.indexed)
+        before = (state.far, state.indexed) if state else (None, None)
+        far = None if self.far is None else self.far(x, before[0])
+        index = None if self.index is None else self.index(x, before[1])
         return CompressedState(near, start + x.shape[-2], far, index)
 
     def trim(self, state: CompressedState) -> CompressedState:
@@ -362,9 +325,8 @@ def turned_last(
 ) -> Tensor:
     """Rotate the last features of heads (b, h, n, d) by positions (n,)."""
     still = heads.shape[-1] - rotary.width
-    return torch.cat(
-        (heads[..., :still], rotary.turn(heads[..., still:], positions)), -1
-    )
+    turned = rotary.turn(heads[..., still:], positions)
+    return torch.cat((heads[..., :still], turned), -1)
 
 
 def _widened(earlier: Tensor) -> Tensor:

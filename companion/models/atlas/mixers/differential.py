@@ -74,10 +74,8 @@ class DifferentialAttention(Attention):
         self, embed_dim: int, spec: DifferentialSpec, *, shares: bool = False
     ) -> None:
         super().__init__(embed_dim, spec, shares=shares)
-        vectors = {
-            name: 0.1 * torch.randn(spec.head_dim)
-            for name in ("q1", "k1", "q2", "k2")
-        }
+        names, d = ("q1", "k1", "q2", "k2"), spec.head_dim
+        vectors = {name: 0.1 * torch.randn(d) for name in names}
         self.factors = nn.ParameterDict(vectors)
 
     def attend(

@@ -77,10 +77,8 @@ class GatedDeltaSpec:
     @property
     def channels(self) -> int:
         """Channels of the convolution: all queries, keys and values."""
-        return (
-            2 * self.num_key_heads * self.key_dim
-            + self.num_value_heads * self.value_dim
-        )
+        keys = self.num_key_heads * self.key_dim
+        return 2 * keys + self.num_value_heads * self.value_dim
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the state (h, d, v), in float32, and the latest inputs of the convolution."""
@@ -127,22 +125,17 @@ class GatedDelta(RecurrentMixer):
     ) -> tuple[Tensor, Tensor]:
         """Forget, correct, read, and multiply by the gate."""
         query, key, value = self._heads(blended)
-        query, key = (
-            l2_normalize(query) * self.spec.key_dim**-0.5,
-            l2_normalize(key),
-        )
-        decay = softplus_decay(
-            self.decay_proj(x), self.decay_rate, self.decay_bias
-        )
+        query = l2_normalize(query) * self.spec.key_dim**-0.5
+        key, step = l2_normalize(key), self.decay_proj(x)
+        decay = softplus_decay(step, self.decay_rate, self.decay_bias)
         beta = self.spec.max_beta * torch.sigmoid(self.beta_proj(x))
 
         output, memory = attend(
             query, key, value, decay=decay.mT, beta=beta.mT, state=memory
         )
 
-        gate = GATES[self.spec.gate](
-            in_heads(self.gate_proj(x), self.spec.value_dim)
-        )
+        gate = in_heads(self.gate_proj(x), self.spec.value_dim)
+        gate = GATES[self.spec.gate](gate)
         return join_heads(gated(output, self.norm, gate)), memory
 
     def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:

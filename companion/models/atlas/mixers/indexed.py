@@ -12,7 +12,7 @@ from companion.contracts import contract
 from companion.indexed import indexer_scores, top_keys
 from companion.models.atlas.kept import INDEXER_KEYS, Kept
 from companion.models.atlas.norms import Norm, NormSpec
-from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.rotation import RotarySpec, positions_of
 
 _LAYER_NORM = NormSpec(centred=True, bias=True)
 
@@ -43,13 +43,8 @@ class IndexerSpec:
 
     def keeps(self) -> tuple[Kept, ...]:
         """Return the keys: of all tokens, since any of them may be chosen later."""
-        return (
-            Kept(
-                INDEXER_KEYS,
-                self.head_dim,
-                read=2 * self.num_heads * self.head_dim,
-            ),
-        )
+        read = 2 * self.num_heads * self.head_dim
+        return (Kept(INDEXER_KEYS, self.head_dim, read=read),)
 
 
 class Indexer(nn.Module):
@@ -71,9 +66,8 @@ class Indexer(nn.Module):
     ) -> None:
         super().__init__()
         self.spec = spec
-        self.query_proj = nn.Linear(
-            query_dim, spec.num_heads * spec.head_dim, bias=False
-        )
+        queries = spec.num_heads * spec.head_dim
+        self.query_proj = nn.Linear(query_dim, queries, bias=False)
         self.key_proj = nn.Linear(embed_dim, spec.head_dim, bias=False)
         self.key_norm = Norm(spec.head_dim, spec.key_norm)
         self.weight_proj = nn.Linear(embed_dim, spec.num_heads, bias=False)
@@ -87,9 +81,8 @@ class Indexer(nn.Module):
             keys: (b, k, d) of all tokens, from `remember`.
         """
         q, k = x.shape[-2], keys.shape[-2]
-        heads = torch.unflatten(
-            self.query_proj(read), -1, (self.spec.num_heads, -1)
-        )
+        shape = (self.spec.num_heads, -1)
+        heads = torch.unflatten(self.query_proj(read), -1, shape)
         query = self._turned(heads.transpose(1, 2), k - q)
         scores = indexer_scores(query, keys, self.weight_proj(x).mT)
         past = torch.ones(q, k, dtype=torch.bool, device=x.device).tril(k - q)
@@ -98,18 +91,15 @@ class Indexer(nn.Module):
 
     def remember(self, x: Tensor, start: int) -> Tensor:
         """Make keys (b, n, d) of tokens (b, n, e), the first of which has the position `start`."""
-        return self._turned(self.key_norm(self.key_proj(x))[:, None], start)[
-            :, 0
-        ]
+        key = self.key_norm(self.key_proj(x))
+        return self._turned(key[:, None], start)[:, 0]
 
     def _turned(self, heads: Tensor, start: int) -> Tensor:
         """Rotate a part of heads (b, h, n, d)."""
         rotary = self.spec.rotary
         if rotary is None:
             return heads
-        positions = torch.arange(
-            start, start + heads.shape[-2], device=heads.device
-        )
+        positions = positions_of(heads, start)
         if not self.spec.rotary_last:
             return rotary.turn(heads, positions)
         still = heads.shape[-1] - rotary.width

@@ -99,27 +99,23 @@ class KimiDelta(RecurrentMixer):
         self, x: Tensor, blended: Tensor, memory: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Forget by channels, correct, read, and multiply by the gate."""
-        query, key, value = (
-            in_heads(part, self.spec.head_dim) for part in blended.chunk(3, -1)
-        )
-        query, key = (
-            l2_normalize(query) * self.spec.head_dim**-0.5,
-            l2_normalize(key),
-        )
+        parts, d = blended.chunk(3, -1), self.spec.head_dim
+        query, key, value = (in_heads(part, d) for part in parts)
+        query = l2_normalize(query) * d**-0.5
+        key = l2_normalize(key)
         beta = torch.sigmoid(self.beta_proj(x))
 
         output, memory = attend(
             query, key, value, decay=self._decay(x), beta=beta.mT, state=memory
         )  # fmt: skip
 
-        gate = torch.sigmoid(in_heads(self.gate_proj(x), self.spec.head_dim))
+        gate = torch.sigmoid(in_heads(self.gate_proj(x), d))
         return join_heads(gated(output, self.norm, gate)), memory
 
     def _decay(self, x: Tensor) -> Tensor:
         """Return what is left of every channel of the state, (b, h, n, d)."""
-        step = torch.unflatten(
-            self.decay_proj(x), -1, (-1, self.spec.head_dim)
-        )
+        shape = (-1, self.spec.head_dim)
+        step = torch.unflatten(self.decay_proj(x), -1, shape)
         rate, bias = self.decay_rate[:, None], self.decay_bias
         floor = self.spec.decay_floor
         if floor is None:
@@ -131,7 +127,5 @@ def _projection(embed_dim: int, width: int, rank: int | None) -> nn.Module:
     """Return one matrix, or two with a narrow waist between them."""
     if rank is None:
         return nn.Linear(embed_dim, width, bias=False)
-    return nn.Sequential(
-        nn.Linear(embed_dim, rank, bias=False),
-        nn.Linear(rank, width, bias=False),
-    )
+    narrow = nn.Linear(embed_dim, rank, bias=False)
+    return nn.Sequential(narrow, nn.Linear(rank, width, bias=False))

@@ -18,7 +18,7 @@ from companion.models.atlas.norms import (
     optional_linear,
     optional_zeros,
 )
-from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.rotation import RotarySpec, positions_of
 
 _RMS = NormSpec()
 
@@ -87,10 +87,8 @@ class LatentSpec:
         if self.indexer is None:
             return tuple(parts)
         limit = self.indexer.count
-        return (
-            *(replace(part, read_limit=limit) for part in parts),
-            *self.indexer.keeps(),
-        )
+        read = (replace(part, read_limit=limit) for part in parts)
+        return (*read, *self.indexer.keeps())
 
 
 class Latents(NamedTuple):
@@ -189,18 +187,14 @@ class Latent(nn.Module):
             read = self.query_norm(self.query_down(x))
         if self.indexer is not None and memory.indexed is not None:
             choice = self.indexer(x, read, memory.indexed)
-        start = memory.length - x.shape[-2]
-        query, rotary = self._queries(
-            read, torch.arange(start, memory.length, device=x.device)
-        )
+        q = x.shape[-2]
+        positions = positions_of(x, memory.length - q)
+        query, rotary = self._queries(read, positions)
         latent, key_rotary, mask = _seen(memory, choice)
-        attend = (
-            absorbed_latent_attention if x.shape[-2] == 1 else latent_attention
-        )
+        attend = absorbed_latent_attention if q == 1 else latent_attention
         gathered = attend(
             query, rotary, latent, key_rotary, self.key_weight, self.value_weight, mask,
-            is_causal=True, offset=latent.shape[-2] - x.shape[-2], scale=self.spec.scale,
-            sinks=self.sinks,
+            is_causal=True, offset=latent.shape[-2] - q, scale=self.spec.scale, sinks=self.sinks,
         )  # fmt: skip
         output = self.output_proj(self._gated(gathered.transpose(-2, -3), x))
         return output, memory._replace(choice=choice)
@@ -212,7 +206,7 @@ class Latent(nn.Module):
                 "memory: got None, wanted the latents that the layer shares"
             )
         start = 0 if state is None else state.length
-        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        positions = positions_of(x, start)
         made = self.latent_proj(x)
         latent, shared = _parted(made, self.spec.latent_dim)
         latent = self.latent_norm(latent) * self.spec.latent_scale

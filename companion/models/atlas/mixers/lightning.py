@@ -103,14 +103,9 @@ class Lightning(nn.Module):
         """
         check_same_batch(x, state)
         memory = None if state is None else state.memory
-        heads = (
-            in_heads(x, self.spec.head_dim)
-            for x in F.silu(self.qkv_proj(x)).chunk(3, -1)
-        )
-        query, key, value = heads
-        decay = fixed_decay(
-            self.spec.num_heads, scale=self.spec.slope_scale, like=x
-        )
+        spec, qkv = self.spec, F.silu(self.qkv_proj(x)).chunk(3, -1)
+        query, key, value = (in_heads(part, spec.head_dim) for part in qkv)
+        decay = fixed_decay(spec.num_heads, scale=spec.slope_scale, like=x)
         decay = decay[:, None].expand(-1, x.shape[1])
 
         output, memory = attend(query, key, value, decay=decay, state=memory)

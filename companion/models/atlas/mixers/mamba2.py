@@ -127,22 +127,19 @@ class Mamba2(RecurrentMixer):
         step = self._steps(x)
         decay = torch.exp(-torch.exp(self.decay_rate.to(step))[:, None] * step)
 
-        output, memory = attend(
-            query, step[..., None] * key, value, decay=decay, state=memory
-        )
+        key = step[..., None] * key
+        output, memory = attend(query, key, value, decay=decay, state=memory)
 
         output = join_heads(output + self.skip[:, None, None] * value)
-        return self._gated(output, F.silu(self.gate_proj(x))).to(
-            x.dtype
-        ), memory
+        output = self._gated(output, F.silu(self.gate_proj(x)))
+        return output.to(x.dtype), memory
 
     def _heads(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut channels into the heads of values, keys and queries, all of them (b, h, n, ...)."""
         spec = self.spec
         shared = spec.num_groups * spec.state_dim
-        value, key, query = torch.split(
-            mixed, [spec.inner_dim, shared, shared], dim=-1
-        )
+        widths = [spec.inner_dim, shared, shared]
+        value, key, query = torch.split(mixed, widths, dim=-1)
         value = in_heads(value, spec.head_dim)
         key, query = (in_heads(part, spec.state_dim) for part in (key, query))
         return value, repeat_kv(key, value), repeat_kv(query, value)
@@ -150,10 +147,8 @@ class Mamba2(RecurrentMixer):
     def _steps(self, x: Tensor) -> Tensor:
         """Return how long the step of every head is, (b, h, n), in at least float32."""
         raw = self.step_proj(x)
-        raw = (
-            raw.to(torch.promote_types(raw.dtype, torch.float32))
-            + self.step_bias
-        )
+        wide = torch.promote_types(raw.dtype, torch.float32)
+        raw = raw.to(wide) + self.step_bias
         return F.softplus(raw).clamp(min=self.spec.least_step).mT
 
     def _gated(self, output: Tensor, gate: Tensor) -> Tensor:
@@ -172,10 +167,8 @@ class _GroupNorm(nn.Module):
         super().__init__()
         self.groups = spec.num_groups
         self.weight = nn.Parameter(torch.ones(spec.inner_dim))
-        self.norm = Norm(
-            spec.inner_dim // spec.num_groups,
-            NormSpec(spec.norm_eps, gain="none"),
-        )
+        width = spec.inner_dim // spec.num_groups
+        self.norm = Norm(width, NormSpec(spec.norm_eps, gain="none"))
 
     def forward(self, x: Tensor) -> Tensor:
         groups = torch.unflatten(x, -1, (self.groups, -1))

@@ -16,7 +16,7 @@ from companion.linear import (
     recurrent_linear_attention,
 )
 from companion.models.atlas.kept import Kept
-from companion.models.atlas.norms import Norm
+from companion.models.atlas.norms import Norm, optional_zeros
 
 SLOWEST, FASTEST = 1e-3, 0.1
 """Steps by which heads forget before they learn, as Mamba has them (Gu and Dao, 2023)."""
@@ -85,9 +85,8 @@ def initial_rate(num_heads: int) -> nn.Parameter:
 
 def initial_bias(*shape: int) -> nn.Parameter:
     """Return biases whose softplus is a step between the slowest and the fastest."""
-    step = (
-        torch.empty(shape).uniform_(math.log(SLOWEST), math.log(FASTEST)).exp()
-    )
+    low, high = math.log(SLOWEST), math.log(FASTEST)
+    step = torch.empty(shape).uniform_(low, high).exp()
     return nn.Parameter(step + torch.log(-torch.expm1(-step)))
 
 
@@ -127,9 +126,7 @@ class RecurrentMixer(nn.Module):
         self.embed_dim = embed_dim
         self.input_proj = nn.Linear(embed_dim, channels, bias)
         self.conv_weight = initial_conv(channels, conv_width)
-        self.conv_bias = (
-            nn.Parameter(torch.zeros(channels)) if conv_bias else None
-        )
+        self.conv_bias = optional_zeros(conv_bias, channels)
         self.output_proj = nn.Linear(width, embed_dim, bias)
 
     @contract(matching="input_proj.weight", x="b n embed_dim")
@@ -146,11 +143,9 @@ class RecurrentMixer(nn.Module):
         """
         check_same_batch(x, state)
         inputs, memory = state or (None, None)
+        weight, bias = self.conv_weight, self.conv_bias
         blended, inputs = short_convolution(
-            self.input_proj(x),
-            self.conv_weight,
-            bias=self.conv_bias,
-            state=inputs,
+            self.input_proj(x), weight, bias=bias, state=inputs
         )
         output, memory = self.mix(x, F.silu(blended), memory)
         return self.output_proj(output), RecurrentState(inputs, memory)

@@ -75,14 +75,11 @@ class ShortConv(nn.Module):
     def __init__(self, embed_dim: int, spec: ShortConvSpec) -> None:
         super().__init__()
         self.embed_dim, self.spec = embed_dim, spec
-        self.input_proj = nn.Linear(
-            embed_dim, 3 * spec.channels, bias=spec.bias
-        )
-        self.conv_weight = initial_conv(spec.channels, spec.conv_width)
-        self.conv_bias = (
-            nn.Parameter(torch.zeros(spec.channels)) if spec.bias else None
-        )
-        self.output_proj = nn.Linear(spec.channels, embed_dim, bias=spec.bias)
+        c = spec.channels
+        self.input_proj = nn.Linear(embed_dim, 3 * c, bias=spec.bias)
+        self.conv_weight = initial_conv(c, spec.conv_width)
+        self.conv_bias = nn.Parameter(torch.zeros(c)) if spec.bias else None
+        self.output_proj = nn.Linear(c, embed_dim, bias=spec.bias)
 
     @contract(matching="input_proj.weight", x="b n embed_dim")
     def forward(
@@ -99,11 +96,9 @@ class ShortConv(nn.Module):
         check_same_batch(x, state)
         inputs = None if state is None else state.inputs
         before, after, values = self.input_proj(x).chunk(3, dim=-1)
+        weight, bias = self.conv_weight, self.conv_bias
         blended, inputs = short_convolution(
-            before * values,
-            self.conv_weight,
-            bias=self.conv_bias,
-            state=inputs,
+            before * values, weight, bias=bias, state=inputs
         )
         return self.output_proj(after * blended), ConvState(inputs)
 

@@ -20,7 +20,7 @@ from companion.models.atlas.norms import (
     optional_norm,
     optional_zeros,
 )
-from companion.models.atlas.rotation import RotarySpec
+from companion.models.atlas.rotation import RotarySpec, positions_of
 
 
 @contract(
@@ -196,24 +196,18 @@ class Attention(nn.Module):
             (b, n, e), and the keys and values that were attended to.
         """
         memory = self.remember(x, state) if memory is None else memory
-        positions = torch.arange(
-            memory.length - x.shape[-2], memory.length, device=x.device
-        )
-        query = self._placed(
-            self.query_proj(x), self.spec.num_heads, self.query_norm, positions
-        )
+        positions = positions_of(x, memory.length - x.shape[-2])
+        heads, projected = self.spec.num_heads, self.query_proj(x)
+        query = self._placed(projected, heads, self.query_norm, positions)
         query = query * self._length_scale(positions)
         mask = self._near(positions, memory)
         if choice is not None:
-            mask = choice.repeat_interleave(
-                query.shape[-3] // choice.shape[-3], -3
-            )
+            mask = choice.repeat_interleave(heads // choice.shape[-3], -3)
         gathered = self.attend(query, memory, positions, mask)
         if self.output_norm is not None:
             gathered = self.output_norm(gathered)
-        return self.output_proj(
-            self._gated(gathered.transpose(-2, -3), x)
-        ), memory
+        output = self.output_proj(self._gated(gathered.transpose(-2, -3), x))
+        return output, memory
 
     def attend(
         self,
@@ -233,16 +227,16 @@ class Attention(nn.Module):
     def remember(self, x: Tensor, state: KeyValues | None = None) -> KeyValues:
         """Make keys and values of tokens (b, n, e), and put them behind those that were kept."""
         start = 0 if state is None else state.length
-        positions = torch.arange(start, start + x.shape[-2], device=x.device)
+        positions = positions_of(x, start)
         if self.key_proj is None:
             raise ValueError(
                 "memory: got None, wanted the keys and values that the layer shares"
             )
         heads, projected = self.spec.num_kv_heads, self.key_proj(x)
         key = self._placed(projected, heads, self.key_norm, positions)
-        value = _heads(
-            projected if self.value_proj is None else self.value_proj(x), heads
-        )
+        if self.value_proj is not None:
+            projected = self.value_proj(x)
+        value = _heads(projected, heads)
         value = value if self.value_norm is None else self.value_norm(value)
         value = value * self.spec.value_scale
         if state is not None:
@@ -256,9 +250,8 @@ class Attention(nn.Module):
         if kept is None or state.key.shape[-2] <= kept:
             return state
         first = state.key.shape[-2] - kept
-        return state._replace(
-            key=state.key[..., first:, :], value=state.value[..., first:, :]
-        )
+        key, value = (part[..., first:, :] for part in state[:2])
+        return state._replace(key=key, value=value)
 
     def _norm(self, spec: NormSpec | None, heads: int) -> Norm | None:
         """Make a norm of queries or keys."""
