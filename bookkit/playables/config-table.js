@@ -104,7 +104,7 @@ function textModel(table, file) {
   name = within(name);
   if (typeof name !== "string" || !known(name)) {
     const count = Object.keys(table.families).length;
-    throw new Error(`model_type: ${path} has ${shown(name)}, wanted one of the ${count} that companion/models/atlas/rules.toml lists`);
+    throw new Error(`model_type: ${path} has ${name === null || name === undefined ? "none" : shown(name)}, wanted one of ${count} that are known, such as llama`);
   }
   return { name: table.same[name] ?? name, given: fields, path, inside };
 }

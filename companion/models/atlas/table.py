@@ -324,8 +324,8 @@ def _text_model(
     name = known["inside"].get(str(name), name)
     if _named(name) not in known["families"]:
         raise ValueError(
-            f"model_type: {path} has {as_written(name)}, wanted one of the "
-            f"{len(known['families'])} that companion/models/atlas/rules.toml lists"
+            f"model_type: {path} has {'none' if name is None else as_written(name)}, "
+            f"wanted one of {len(known['families'])} that are known, such as llama"
         )
     return _named(name), config, path, inside
 
