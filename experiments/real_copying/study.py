@@ -52,7 +52,10 @@ def taken_away(
 ) -> dict[str, float]:
     """Take copying heads away, one by one and together, from repetitions and from text."""
     copiers = ranks["copying"]
-    groups = {"none": [], **{f"alone/{rank}": [one] for rank, one in enumerate(copiers[:8], 1)}}
+    groups: dict[str, Heads] = {
+        "none": [],
+        **{f"alone/{rank}": [one] for rank, one in enumerate(copiers[:8], 1)},
+    }
     for kind, counts in TOGETHER.items():
         groups |= {f"{kind}/{count}": ranks[kind][:count] for count in counts}
     groups["others/16"] = others

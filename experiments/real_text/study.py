@@ -23,6 +23,7 @@ from companion.masks import sliding_window_mask
 from companion.models.smollm import smollm
 from companion.models.transformer import LanguageModel, TransformerConfig
 from companion.models.transformer.blocks import Rotary
+from companion.models.transformer.language_model import PromptState
 from companion.positions import rotary_frequencies, rotate
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSFORMERS
@@ -218,22 +219,26 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
     return (process_time() - began) / times
 
 
+def go_on(model: LanguageModel, states: list[PromptState]) -> None:
+    """Write a token more, and keep the state after it."""
+    states.append(model.step(states[-1].last, states[-1]).state)
+
+
 def times(model: LanguageModel, case: Case, lengths: Sequence[int], steps: int) -> Found:
     """Time reading, and writing a token with a cache and without, after so many tokens."""
     for length in lengths:
         prompt = case.text[None, : length + 1]
         anew = model.start(prompt, max_len=1, use_cache=False)
-        yield f"{length}/anew", seconds(lambda s=anew: model.step(s.last, s))
+        yield f"{length}/anew", seconds(partial(model.step, anew.last, anew))
         kept = [model.start(prompt, max_len=steps + 1)]
-        step = seconds(lambda k=kept: k.append(model.step(k[-1].last, k[-1]).state), steps)
-        yield f"{length}/kept", step
+        yield f"{length}/kept", seconds(partial(go_on, model, kept), steps)
         for count in (1, 4, 8):
             caches = kept[-1].caches
             assert caches is not None
             for cache in caches:
                 cache.cut(length - count)
             read = model.embedding(prompt[:, -count:], offset=length - count)
-            passed = seconds(lambda r=read, c=caches: model.decoder(r, caches=c))
+            passed = seconds(partial(model.decoder, read, caches=caches))
             yield f"{length}/together/{count}", passed
 
 
@@ -298,7 +303,7 @@ def continued(
         ways: choose tokens (b,) by their logits (b, vocabulary).
         ends: tokens that are never chosen.
     """
-    chosen = [partial(torch.argmax, dim=-1), *ways]
+    chosen: list[Callable[[Tensor], Tensor]] = [partial(torch.argmax, dim=-1), *ways]
     state = model.start(prompts.repeat(len(chosen), 1), max_len=longest)
     last, found = state.last, []
     for _ in range(longest):

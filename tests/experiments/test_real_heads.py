@@ -36,7 +36,7 @@ def test_what_is_left_without_heads_is_what_hooks_give() -> None:
             def replace(
                 _: object, given: tuple[Tensor], gone: list[int] = gone, index: int = index
             ) -> tuple[Tensor]:
-                parts = given[0].unflatten(-1, (HEADS, -1)).clone()
+                parts = given[0].view(*given[0].shape[:-1], HEADS, -1).clone()
                 parts[..., gone, :] = means[index][gone]
                 return (parts.flatten(-2),)
 
