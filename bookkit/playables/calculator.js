@@ -43,7 +43,7 @@ export const controls = (data, at) => panel(at, "Choose a model, the length of t
     slider("length", "tokens", { max: data.lengths.length - 1, show: (place) => whole(data.lengths[place]) }),
     slider("memory", "memory", { max: data.memories.length - 1, show: (place) => `${whole(data.memories[place])} GB` }),
     choice("precision", "numbers in", data.precisions.map(([name]) => name)),
-    h("details", { class: "am-calculator-paste" }, h("summary", {}, "Its config.json, or your own"),
+    h("details", { class: "am-calculator-paste" }, h("summary", {}, "Its config.json: paste your own"),
       h("label", {}, h("span", {}, "config.json"), h("textarea", {
         rows: 8, spellcheck: "false", autocomplete: "off", value: at.text, oninput: pasted,
       })),
@@ -83,10 +83,10 @@ function alike(layers) {
   return [...found.values()];
 }
 
-/* Say which layers these are: "1–5, 7–11, 13–17 … 61–62 (52)". */
+/* Say which layers these are, or how many of which where they are scattered: "1–5, 7–11", "52 of 1–62". */
 function places(runs) {
   const said = runs.map((run) => (run.length > 1 ? `${run[0]}\u2013${run.at(-1)}` : String(run[0])));
-  return runs.length < 5 ? said.join(", ") : `${said.slice(0, 3).join(", ")} \u2026 ${said.at(-1)} (${runs.flat().length})`;
+  return runs.length < 5 ? said.join(", ") : `${runs.flat().length} of ${runs[0][0]}\u2013${runs.at(-1).at(-1)}`;
 }
 
 /* Say how the bytes of a part come about. */
@@ -107,7 +107,7 @@ export function view(m, at) {
       name, inBytes(bytes),
       h("span", {}, `${bytes < kept / 100 ? "under 1" : Math.round((100 * bytes) / kept)} % `, h("i", { class: "am-calculator-bar", "aria-hidden": "true", style: { width: `${(6 * bytes) / kept}em` } })),
     ]), { kind: "am-calculator-table" })),
-    assumed && h("p", {}, `Not in the file, so the default of the Transformers library counts: ${assumed}.`),
+    h("p", {}, assumed && `Not in the file, so the default of the Transformers library counts: ${assumed}.`),
     h("details", { class: "am-calculator-layers" }, h("summary", {}, "Each layer"),
       h("div", { class: "am-scroll" }, table(["layers", "kind", "keeps", "one layer"], layers.map(({ numbers, kind, parts: keeps, one }) => [
         places(numbers), kind.replaceAll("_", " "), keeps.length ? keeps.map((part) => h("div", {}, why(part))) : "nothing", inBytes(one),
@@ -120,7 +120,7 @@ export function said(m, at, data) {
   const [tokens, memory] = [whole(data.lengths[at.length]), whole(data.memories[at.memory])];
   const count = sum(at.read.layers.map((one) => one.count));
   const more = m.token ? `In a long text, each token adds ${inBytes(m.token)}, in ${m.growing} of ${count} layers.` : "In a long text, more tokens add nothing.";
-  const texts = m.kept ? (m.texts ? `${whole(m.texts)} such text${m.texts === 1 ? "" : "s"}` : "not one such text") : "any number of such texts";
+  const texts = m.kept ? `${whole(m.texts)} such text${m.texts === 1 ? "" : "s"}` : "any number of such texts";
   const beyond = data.lengths[at.length] > at.made ? ` (Its file gives ${whole(at.made)} as the most tokens.)` : "";
-  return `Of a text of ${tokens} tokens, ${at.title} keeps ${inBytes(m.kept)}.${beyond} ${more} ${memory} GB hold ${texts}, the weights not counted.`;
+  return `Of a text of ${tokens} tokens, ${at.title} keeps ${inBytes(m.kept)}.${beyond} ${more} ${memory} GB ${m.kept && !m.texts ? "do not hold even one such text" : `hold ${texts}`}, the weights not counted.`;
 }

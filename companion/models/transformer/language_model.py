@@ -209,8 +209,9 @@ class LanguageModel(nn.Module):
                 f"caches: got {held} tokens and room for {room}, wanted at most {most}, all of the "
                 f"prompt but its last, and room for {limit}"
             )
-        read = self.embedding(prompt[:, held:-1], offset=held)
-        self.decoder(read, caches=caches, lengths=before)
+        if held < most:
+            read = self.embedding(prompt[:, held:-1], offset=held)
+            self.decoder(read, caches=caches, lengths=before)
         return PromptState(last, tuple(caches), None, None, changes_of(caches))
 
     @contract(tokens="ids: b")
