@@ -35,6 +35,8 @@ MISSED = {
         .map(image => image.src);
     }""",
     "out of the keyboard's reach": UNREACHABLE,
+    "drawings with letters below 11 px": """() => [...document.images]
+      .filter(e => e.matches("figure > [src$='.svg']") && e.width < 440).map(e => e.src)""",
     "pixels wider than the screen": """() => {
       const {scrollWidth, clientWidth} = document.documentElement;
       return Math.max(0, scrollWidth - clientWidth);
