@@ -120,8 +120,8 @@ def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
 def _asked(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
     """Return the sheets of a document's anchors that other documents ask for.
 
-    The links that it takes to find them may move what follows by a sheet, so that what the document
-    itself links to is better read from a print without them.
+    It takes links to find them, and these may push the text that follows onto the next sheet. So
+    what the document itself links to is read from a print without them.
     """
     asked = {target for one in laid.values() for target in one.evaluate(_ASKED, name)}
     page = laid[name]
