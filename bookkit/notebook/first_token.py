@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from companion import attention_with_weights
+from companion.layers import MultiHeadAttention
 from companion.models.transformer import LanguageModel
 
 
@@ -33,12 +34,14 @@ def first_token(model: LanguageModel, ids: Sequence[int]) -> FirstToken:
     >>> first_token(LanguageModel(config).eval(), [4, 5, 6]).weight.shape
     (2,)
     """
+    layers = [part for part in model.modules() if isinstance(part, MultiHeadAttention)]
+    matrices = [layer.output_proj.weight for layer in layers]
     rows: list[list[float]] = []
 
     def seen(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         output, weights = attention_with_weights(query, key, value, mask)
-        matrix = model.decoder.blocks[len(rows)].self_attention.output_proj.weight
-        by_head = matrix.unflatten(1, (value.shape[1], -1))
+        matrix = matrices[len(rows)]
+        by_head = matrix.reshape(len(matrix), value.shape[1], -1)
         lengths = torch.einsum("hkd,ehd->hke", value[0], by_head).norm(dim=-1)
         added = weights[0] * lengths[:, None]
         shares = weights[0], added / added.sum(-1, keepdim=True)

@@ -42,7 +42,7 @@ export function view({ seen, chance }, { which, layer, cut }, { names, letters, 
   return [CONTROLS, chart(WIDE, y(2) + 12, { "aria-hidden": "true" }, seen.map(arrows),
     range(3).map((row) => text.map((letter, place) => label(x(place), y(row) + 3, letter, ["am-middle", "am-halo", row === 2 && place === text.length - 1 && "am-bold"])))),
   h("p", {}, `Chance of ${letters[answer]} after the last letter: `, h("b", {}, `${num(100 * chance, 0)} %`)), SAID,
-  grid({ rows: text, columns: text, kind: "am-read", cell })];
+  grid({ rows: text, columns: text, kind: "am-read am-cut-table", cell })];
 }
 
 export function said({ chances, chance }, { which, cut, note }, { names, letters, answer }) {

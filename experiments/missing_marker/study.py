@@ -11,6 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Generator, Tensor
 
+from bookkit.data.classification import MarkerTask
 from companion.interpret import flipped, top_places, total_variation
 from companion.models.classifier import AttentionClassifier
 from experiments.engine.claims_file import read_claims
@@ -21,7 +22,7 @@ from experiments.explanation import study as explanation
 from experiments.explanation.study import SMOKE, TESTS, Setting, Tests, percent
 
 SEEDS = tuple(range(301, 321))
-TASK = explanation.MarkerTask()
+TASK = MarkerTask()
 ASKED = replace(TESTS, examples=2000)
 IDLE = 0.1
 """A marker is idle if the output moves by less than this, in total variation, without it."""

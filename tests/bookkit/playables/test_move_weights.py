@@ -14,17 +14,20 @@ WORDS = ["Ana: red", "Ben: blue", "Carl: red", "Dora: green"]
 def test_answers_are_those_of_the_package() -> None:
     torch.manual_seed(5)
     sentences = []
-    for encoder, questions in (("gru", 1), ("embeddings", 4)):
-        model = AttentionClassifier(ClassifierConfig(7, 3, questions, 12, encoder)).double()
+    for config in (
+        ClassifierConfig(7, 3, 1, 12, encoder="gru"),
+        ClassifierConfig(7, 3, 4, 12, encoder="embeddings"),
+    ):
+        model = AttentionClassifier(config).double()
         with torch.no_grad():
             encoded = model.encode(
                 torch.tensor([[[0, 4], [1, 5], [2, 4], [3, 6]]]),
                 torch.tensor([4]),
-                torch.tensor([questions - 1]),
+                torch.tensor([config.questions - 1]),
             )
         answers = ["red", "blue", "green"]
         sentences.append(
-            ReadSentence(encoder, "Which colour?", WORDS, [1], answers, model, encoded)
+            ReadSentence(config.encoder, "Which colour?", WORDS, [1], answers, model, encoded)
         )
     for which, one in enumerate(sentences):
         own = one.model.weights(one.encoded).detach()
