@@ -33,9 +33,10 @@ export function view({ seen, chance }, { which, layer, cut }, { names, letters, 
   const cell = (i, j) => {
     if (j > i) return { weight: 0, words: "" };
     const [place, gone] = [[layer, i, j], cut.some((one) => same(one, [layer, i, j]))];
+    const words = gone ? "\u00d7" : num(seen[layer][i][j], 1);
     return {
-      weight: seen[layer][i][j], words: gone ? "\u00d7" : num(seen[layer][i][j], 1), class: gone && "am-blocked", "aria-pressed": gone,
-      "aria-label": `layer ${layer + 1}, from letter ${i + 1}, ${text[i]}, to letter ${j + 1}, ${text[j]}`,
+      weight: seen[layer][i][j], words, class: gone && "am-blocked", "aria-pressed": gone,
+      "aria-label": `${words}, layer ${layer + 1}, from letter ${i + 1}, ${text[i]}, to letter ${j + 1}, ${text[j]}`,
       onclick: (at) => ({ cut: gone ? at.cut.filter((one) => !same(one, place)) : [...at.cut, place] }),
     };
   };
