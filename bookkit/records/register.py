@@ -34,7 +34,7 @@ implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits
 tradeoffs/buys: buys
-tradeoffs/explanation: explanation explanation_seeds
+tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/cost: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
 appendices/founding: founding
