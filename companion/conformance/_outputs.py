@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -73,9 +74,16 @@ def changed_numbers(before: Numbers, after: Numbers) -> Flags:
 
 def differ(before: Numbers, after: Numbers) -> bool:
     """Say whether two outputs differ, in shape or by more than rounding; NaN always does."""
-    if before.shape != after.shape:
-        return True
-    return bool(changed_numbers(before, after).any() or np.isnan(after).any())
+    return farthest(before, after) > TOLERANCE
+
+
+def farthest(wanted: Numbers, came: Numbers) -> float:
+    """Return the largest difference in units of the largest number; NaN is infinitely far."""
+    if wanted.shape != came.shape:
+        return math.inf
+    unit = max(1.0, float(np.abs(wanted).max(initial=0.0)))
+    far = float(np.abs(wanted - came).max(initial=0.0)) / unit
+    return far if math.isfinite(far) else math.inf
 
 
 def first_change(before: Numbers, after: Numbers) -> int:

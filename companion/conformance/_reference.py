@@ -12,6 +12,7 @@ from companion.conformance._outputs import (
     Numbers,
     as_heads,
     as_library,
+    farthest,
     plain_numbers,
 )
 from companion.conformance.signature import Subject
@@ -90,12 +91,3 @@ def off_by(
     if len(results) != len(wanted):
         return math.inf
     return max(map(farthest, wanted, results))
-
-
-def farthest(wanted: Numbers, came: Numbers) -> float:
-    """Return the largest difference in units of the largest number; NaN is infinitely far."""
-    if wanted.shape != came.shape:
-        return math.inf
-    unit = max(1.0, float(np.abs(wanted).max(initial=0.0)))
-    far = float(np.abs(wanted - came).max(initial=0.0)) / unit
-    return far if math.isfinite(far) else math.inf

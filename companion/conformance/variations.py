@@ -23,12 +23,12 @@ from companion.conformance._outputs import (
     as_library,
     constant_like,
     fail_if,
+    farthest,
     plain_numbers,
 )
 from companion.conformance._reference import (
     answer,
     attend,
-    farthest,
     off_by,
     rows_of_size,
     weigh,
@@ -264,10 +264,8 @@ def check_pairs(asked: Subject) -> str:
 
 def check_far_scores(asked: Subject) -> str:
     """Check scores below -1e5: neither clipped, nor below what a forbidden score becomes."""
-    large, step = (
-        2.0**10,
-        2.0**-8,
-    )  # scores of -2 ** 18 and one more, exact in float32
+    # Scores of -2 ** 18 and one more, exact in float32.
+    large, step = 2.0**10, 2.0**-8
     keys = np.array([[-large], [step - large], [0.0]]) * np.eye(1, 16)
     query = large * np.eye(1, 16) * np.ones((3, 1))
     return _check_edge(asked, asked.like, query, keys, "scores below -1e5")

@@ -125,8 +125,13 @@ class FeedForward(nn.Module):
         return output
 
     def multiplied(self, gate: Tensor, up: Tensor) -> Tensor:
-        """Multiply what two projections give, the first of them activated."""
-        return self.activate(gate) * up
+        """Multiply what two projections give, the first of them activated.
+
+        Without gradients the product is written over its first factor: fetching memory for one
+        array more takes a twentieth of the time of a long prompt.
+        """
+        gate = self.activate(gate)
+        return gate * up if torch.is_grad_enabled() else gate.mul_(up)
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -173,10 +173,8 @@ def from_gguf(
 
 def _config(file: GgufFile) -> TransformerConfig:
     file.require("general.architecture", "llama")
-    heads, e = (
-        file["llama.attention.head_count"],
-        file["llama.embedding_length"],
-    )
+    heads = file["llama.attention.head_count"]
+    e = file["llama.embedding_length"]
     width = file.get("llama.attention.key_length", e // heads)
     file.require("llama.attention.value_length", width)
     file.require("llama.rope.dimension_count", width)

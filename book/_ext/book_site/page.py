@@ -151,7 +151,8 @@ def _correct(
         if source.suffix == ".ipynb":
             path = f"{Path(app.srcdir).name}/{page}.ipynb"
             repository = app.config.html_theme_options["repository_url"]
-            body = with_ways_to_run(body, path, repository, _launches(context))
+            said = source.read_text(encoding="utf-8")
+            body = with_ways_to_run(body, path, said, repository, _launches(context))
             body += _foot(source)
     images: dict[str, str] = app.builder.images
     files = {name: Path(app.srcdir, source) for source, name in images.items()}

@@ -197,11 +197,8 @@ class LanguageModel(nn.Module):
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
         if caches is None:
             caches = self.decoder.make_caches(len(prompt), limit)
-        held, room, most = (
-            caches[0].length,
-            caches[0].max_len,
-            prompt.shape[1] - 1,
-        )
+        held, room = caches[0].length, caches[0].max_len
+        most = prompt.shape[1] - 1
         if held > most or (room is not None and room < limit):
             raise ValueError(
                 f"caches: got {held} tokens and room for {room}, wanted at most {most}, all of the "
