@@ -28,6 +28,7 @@ def short_convolution(
     Half precision is added in float32.
 
     Args:
+        x: inputs of one text: packed texts would blend at their boundaries, so call once for each.
         weight: w numbers a channel; the last one is for the present input.
         bias: a number a channel, added to its outputs.
         state: the w - 1 inputs before x, the newest last; None means that the text begins here,

@@ -14,8 +14,10 @@ class Published:
     """What was published of an architecture."""
 
     year: int  # in which the first model of the architecture was published
+    dated: str = ""  # what says so; empty where we found nothing that does
     model: str = ""  # the model whose sizes are shown; empty where they are the class's defaults
     file: str = ""  # its repository on the Hugging Face Hub
+    checked: str = ""  # what the fields were compared with: "the file", or what quotes it
     # Those fields of its config.json that say how its layers are built
     config: Mapping[str, Any] = field(default_factory=dict)
 

@@ -50,7 +50,7 @@ export function view(m, at, data) {
     role: "group", "aria-label": said(m, at, data), onclick: (_, event) => !event.target.closest(".am-handle") && follow(pointIn(event)),
   },
   range(right - left + 1, left).map((x) => [ruled([x, low], [x, high], x), mark([x, low], num(x, 0), "am-pale am-middle", [0, 19])]),
-  range(high - low + 1, low).map((y) => [ruled([left, y], [right, y], y), mark([left, y], num(y, 0), "am-pale am-end", [-6, 5])]),
+  range(high - low + 1, low).map((y) => [ruled([left, y], [right, y], y), y > low && mark([left, y], num(y, 0), "am-pale am-end", [-6, 5])]),
   h("polygon", { class: "am-query-hull", points: hull.map((point) => place(point).join()).join(" ") }),
   keys.map((key, which) => h("path", { class: "am-arrow", d: arrow(place([0, 0]), place(key)), "stroke-width": 1.5 + 6 * weights[which] })),
   memories.map((memory) => dotted(memory, 3.5, "am-query-memory")),

@@ -2,7 +2,7 @@
 import { argmax, button, chart, h, label, levels, num, panel, range, scale, sum, table } from "./kit.js";
 import { chancesAfter, reader } from "./story-model.js";
 
-const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [540, 216, 104, 180, 14, 430];
+const [WIDE, HIGH, LEFT, BASE, TOP, RIGHT] = [530, 216, 104, 180, 14, 420];
 const ms = (value) => `${num(value, value < 1 ? 2 : value < 10 ? 1 : 0)} ms`;
 const WAYS = ["with a cache", "without"];
 

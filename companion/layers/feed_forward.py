@@ -127,8 +127,8 @@ class FeedForward(nn.Module):
     def multiplied(self, gate: Tensor, up: Tensor) -> Tensor:
         """Multiply what two projections give, the first of them activated.
 
-        Without gradients the product is written over its first factor: fetching memory for one
-        array more takes a twentieth of the time of a long prompt.
+        Without gradients the product is written over its first factor: for a long prompt, fetching
+        memory for one array more takes time.
         """
         gate = self.activate(gate)
         return gate * up if torch.is_grad_enabled() else gate.mul_(up)

@@ -72,6 +72,15 @@ _LLAMA = {
 }
 
 
+_AROUND = (
+    "audioflamingo3", "deepseek_vl", "exaone4_5", "gemma3", "gemma4", "gemma4_unified",
+    "got_ocr2", "idefics2", "idefics3", "internvl", "janus", "lfm2_vl", "lfm3_vl", "llama4",
+    "llava", "llava_next", "llava_next_video", "llava_onevision", "minicpmv4_6", "minicpmv4_7",
+    "mistral3", "qwen2_audio", "qwen3_asr", "smolvlm", "video_llava", "vipllava", "voxtral",
+)  # fmt: skip
+"""Models that see or hear as well, and whose text model gives their logits of a text."""
+
+
 class Layout(NamedTuple):
     """How the files of one architecture hold the weights of a model of the package.
 
@@ -132,9 +141,10 @@ def from_pretrained(
     The folder holds `config.json` and the weights, as one `model.safetensors` or in shards with
     their index. A BERT with its head for masked words becomes a `MaskedLanguageModel`, one
     without a `TextEncoder`; GPT-2 and Llama become a `LanguageModel`, and every architecture of
-    `companion.models.atlas` a `DecoderModel`. BERT's pooler and the heads of other tasks are left
-    out, and so are special tokens, which the decoders take as arguments. Weights are read one by
-    one, so that memory holds them only once.
+    `companion.models.atlas` a `DecoderModel`. Of a model that also sees or hears, the text model
+    is read. BERT's pooler and the heads of other tasks are left out, and so are special tokens,
+    which the decoders take as arguments. Weights are read one by one, so that memory holds them
+    only once.
 
     Args:
         folder: a local folder.
@@ -157,9 +167,10 @@ def from_pretrained(
         "gpt2": _gpt2,
         "llama": _llama,
     }
-    layout_of = layouts.get(str(options.get("model_type")))
-    known = {*layouts, *FAMILIES}
-    if str(options.get("model_type")) not in known:
+    named = str(options.get("model_type"))
+    layout_of = layouts.get(named)
+    known = {*layouts, *FAMILIES, *_AROUND}
+    if named not in known:
         raise ValueError(
             f"folder: {path} has model_type {options.get('model_type')!r}, "
             f"wanted one of {', '.join(sorted(known))}"
@@ -169,7 +180,8 @@ def from_pretrained(
         raise ValueError(
             f"folder: {path} has a quantization_config, wanted plain weights"
         )
-    stored = _open_weights(path.parent)
+    name_of = _text_name if named in _AROUND else _modern_name
+    stored = _open_weights(path.parent, name_of)
     if layout_of is None:
         return _of_the_atlas(
             options, stored, path, dtype or torch.get_default_dtype()
@@ -373,14 +385,14 @@ def _rotary(options: Options) -> tuple[float, RotaryScaling | None]:
     return rotary.base, rotary.scaling
 
 
-def _open_weights(folder: Path) -> Stored:
+def _open_weights(folder: Path, name_of: Callable[[str], str]) -> Stored:
     """Open the one file of weights, or else the shards that an index names."""
     single, index = (
         folder / "model.safetensors",
         folder / "model.safetensors.index.json",
     )
     if single.is_file() or not index.is_file():
-        return Stored([single], _modern_name)
+        return Stored([single], name_of)
     listed = read_json(index).get("weight_map")
     if not isinstance(listed, dict):
         raise ValueError(f"folder: {index} has no weight_map")
@@ -389,10 +401,9 @@ def _open_weights(folder: Path) -> Stored:
         raise ValueError(
             f"folder: {index} names {outside[0]!r}, wanted files of the folder"
         )
-    stored = Stored([folder / shard for shard in shards], _modern_name)
-    if missing := sorted(
-        name for name in listed if _modern_name(name) not in stored
-    ):
+    stored = Stored([folder / shard for shard in shards], name_of)
+    there = {"", *stored}
+    if missing := sorted(n for n in listed if name_of(n) not in there):
         raise ValueError(
             f"tensors: {folder} lacks {', '.join(missing)}, which its index lists"
         )
@@ -403,6 +414,17 @@ def _modern_name(name: str) -> str:
     """Return what a tensor is called today: the oldest files have TensorFlow's names of norms."""
     name = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", name)
     return re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", name)
+
+
+_INNER = re.compile(
+    r"(model\.)?((language|text)_model\.(model\.)?|(?=(lm_head|layers|embed_tokens|norm)\.))(.+)"
+)
+
+
+def _text_name(name: str) -> str:
+    """Return what the text model calls a tensor; nothing if it is not of the text model."""
+    own = found[6] if (found := _INNER.match(name)) else ""
+    return own if own[:8] in ("", "lm_head.") else f"model.{own}"
 
 
 def _check_weights(layout: Layout, stored: Stored, folder: Path) -> None:

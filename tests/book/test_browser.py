@@ -35,6 +35,8 @@ MISSED = {
         .map(image => image.src);
     }""",
     "out of the keyboard's reach": UNREACHABLE,
+    "drawings with letters below 11 px": """() => [...document.images]
+      .filter(e => e.matches("figure > [src$='.svg']") && e.width < 440).map(e => e.src)""",
     "pixels wider than the screen": """() => {
       const {scrollWidth, clientWidth} = document.documentElement;
       return Math.max(0, scrollWidth - clientWidth);
@@ -45,8 +47,17 @@ FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimation
 
 
 def pixels(page: Page, part: Locator, top: float) -> Image.Image:
-    """Return a line of pixels of a part, from its upper end or, if negative, from its lower one."""
-    part.scroll_into_view_if_needed()
+    """Return a line of pixels of a part, from its upper end or, if negative, from its lower one.
+
+    The line stands in the middle of the window, since a figure may be higher than that.
+    """
+    part.evaluate(
+        """(e, top) => {
+          const {top: upper, bottom} = e.getBoundingClientRect();
+          scrollBy({top: (top < 0 ? bottom : upper) - innerHeight / 2, behavior: "instant"});
+        }""",
+        top,
+    )
     page.evaluate(FRAMES)
     box = part.bounding_box()
     assert box is not None

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from companion.decoding import greedy
+from companion.layers import LuongAttention
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from tests.batches import SOURCES, TARGETS, make_batch
 
@@ -105,6 +106,12 @@ def test_keys_are_projected_once_a_sentence() -> None:
         state = model.start(batch.source, batch.source_lengths)
         greedy(model.step, state, batch_size=3, bos_id=1, eos_id=2, max_len=9)
     assert project.call_count == 1
+
+
+def test_a_window_is_around_a_predicted_position() -> None:
+    attention = make_model("local").attention
+    assert isinstance(attention, LuongAttention)
+    assert attention.aligned_position(torch.zeros(1, 1, 14).double(), 6.0).item() == 3.0
 
 
 def test_impossible_configurations_are_refused() -> None:

@@ -44,7 +44,7 @@ _NUMBER = """numbers => {
   }
 }"""
 _PDF: Any = dict.fromkeys(("prefer_css_page_size", "print_background", "outline", "tagged"), True)
-_ROUNDS = 4  # of numbers that move what they number
+_ROUNDS = 6  # of numbers that move what they number
 _PATIENCE = 300_000  # milliseconds, for a busy machine
 
 
@@ -99,31 +99,37 @@ def laid_out(browser: Browser, document: str, site: Path) -> Iterator[tuple[Page
 def print_volumes(laid: Mapping[str, Page]) -> dict[str, bytes]:
     """Print laid out documents by the names of their volumes, with bookmarks and tags for readers.
 
-    A first print tells the numbers of sheets, for the contents and for references from one document
-    to another. If filling them in moves anything, they are filled in once more.
+    Each print tells the numbers of sheets, for the contents and for references from one document
+    to another. They are filled in until that moves nothing.
 
     Raises:
         ValueError: the numbers do not come to rest.
     """
+    numbers: dict[str, dict[str, int]] = {}
     for _ in range(_ROUNDS):
-        numbers = {name: _numbers(name, laid) for name in laid}
+        printed = {name: page.pdf(**_PDF) for name, page in laid.items()}
+        found = {name: _asked(name, laid) | sheets(pdf) for name, pdf in printed.items()}
+        if found == numbers:
+            return printed
+        numbers = found
         for name, page in laid.items():
             page.evaluate(_NUMBER, {"own": numbers[name], "all": numbers})
-        printed = {name: page.pdf(**_PDF) for name, page in laid.items()}
-        if all(sheets(pdf).items() <= numbers[name].items() for name, pdf in printed.items()):
-            return printed
     raise ValueError("the numbers of sheets change whenever they are filled in")
 
 
-def _numbers(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
-    """Return the sheets of a document's anchors, those that other documents ask for included."""
+def _asked(name: str, laid: Mapping[str, Page]) -> dict[str, int]:
+    """Return the sheets of a document's anchors that other documents ask for.
+
+    It takes links to find them, and these may push the text that follows onto the next sheet. So
+    what the document itself links to is read from a print without them.
+    """
     asked = {target for one in laid.values() for target in one.evaluate(_ASKED, name)}
     page = laid[name]
     page.evaluate(_ASK, sorted(asked))
     found = sheets(page.pdf(prefer_css_page_size=True))
     page.evaluate(_ASK_NO_MORE)
     # What a volume leaves out of a page is where the page begins.
-    return {target: found[page_of(target)] for target in asked} | found
+    return {target: found.get(target, found[page_of(target)]) for target in asked}
 
 
 def sheets(pdf: bytes) -> dict[str, int]:

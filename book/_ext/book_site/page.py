@@ -81,6 +81,8 @@ def make_accessible(body: str) -> str:
     body = re.sub(r"<dl>(\n<div>.*?)</dl>", r'<div class="sig-lines">\1</div>', body, flags=re.S)
     # An id is of one element; nothing refers to these, which every proof and exercise has.
     body = re.sub(r' id="(?:proof|(?:proof|exercise|solution)-content)"', "", body)
+    # The space before a link is no part of it, and not underlined.
+    body = re.sub(r"(Solution to)(<a\b[^>]*>) ", r"\1 \2", body)
     # Entries of a bibliography: a role that is out of use, in a list that holds other things, too.
     body = body.replace(' role="doc-biblioentry"', "")
     return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')

@@ -16,7 +16,7 @@ class Stored(Mapping[str, Tensor]):
 
     Args:
         files: safetensors files; of two tensors with one name, the one in the later file counts.
-        rename: gives the name under which a tensor is known, by default its own.
+        rename: gives the name under which a tensor is known, by default its own; "" leaves it out.
 
     Attributes:
         shapes: of the tensors, by their names.
@@ -40,6 +40,8 @@ class Stored(Mapping[str, Tensor]):
                 with safe_open(path, framework="pt") as file:
                     for stored in file.keys():  # noqa: SIM118
                         part, name = file.get_slice(stored), rename(stored)
+                        if not name:
+                            continue
                         self._source[name] = path, stored
                         self.shapes[name] = tuple(part.get_shape())
                         self.dtypes[name] = part.get_dtype()

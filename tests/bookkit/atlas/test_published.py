@@ -39,7 +39,7 @@ def test_every_architecture_has_a_year_and_sizes_say_whose_they_are() -> None:
     assert published().keys() == {row.model_type for row in rows}
     for one in published().values():
         assert 2019 <= one.year <= 2026
-        assert bool(one.model) == bool(one.file) == bool(one.config)
+        assert bool(one.model) == bool(one.file) == bool(one.config) == bool(one.checked)
 
 
 def test_the_models_of_the_lesson_come_in_their_order_and_say_what_they_are() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForImageTextToText
 
 from companion.decoding import beam
 from companion.models.atlas import DecoderModel
@@ -29,6 +29,20 @@ def test_a_folder_of_the_library_is_read(row: Row, tmp_path: Path) -> None:
     assert isinstance(model, DecoderModel)
     with torch.no_grad(), first_of_ties(row):
         logits, _ = model(PROMPT)
+        torch.testing.assert_close(logits, reference(PROMPT).logits, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["gemma3 gemma3_text", "mistral3 mistral", "smolvlm llama"])
+def test_of_a_model_that_also_sees_the_text_model_is_read(kind: str, tmp_path: Path) -> None:
+    name, text = kind.split()
+    fields = next(row.fields for row in ROWS if row.name == text) | {"model_type": text}
+    sight = {"hidden_size": 48, "intermediate_size": 48, "image_size": 48, "num_hidden_layers": 1}
+    parts = {"text_config": fields, "vision_config": sight}
+    config = CONFIG_MAPPING[name](**parts, tie_word_embeddings=False)
+    reference = AutoModelForImageTextToText.from_config(config).eval()
+    reference.save_pretrained(tmp_path)
+    with torch.no_grad():
+        logits = from_pretrained(tmp_path)(PROMPT)[0]
         torch.testing.assert_close(logits, reference(PROMPT).logits, rtol=0, atol=1e-5)
 
 

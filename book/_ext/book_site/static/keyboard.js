@@ -1,12 +1,13 @@
 // What is wider than the page scrolls; this lets the keyboard reach it, and gives it a name.
 {
-  const scrollers = ".formula, .highlight pre, .output, .output pre, pre.literal-block, .text_html, .pst-scrollable-table-container";
+  const scrollers = ".formula, .highlight pre, .output, .output pre, pre.literal-block, .text_html, .pst-scrollable-table-container, figure:has(> img)";
   const named = {tabindex: "0", role: "group", "aria-label": "Wider than the page"};
   const mark = parts => {
     // First look, then write: the other way round, every look would lay the page out again.
     const found = parts.map(part => [part, part.scrollWidth > part.clientWidth]);
     for (const [part, wide] of found) {
-      if (wide) for (const [name, value] of Object.entries(named)) part.setAttribute(name, value);
+      const added = part.matches("figure") ? {tabindex: "0"} : named; // a figure has a role, and its caption is its name
+      if (wide) for (const [name, value] of Object.entries(added)) part.setAttribute(name, value);
       else for (const name in named) part.removeAttribute(name);
     }
   };
