@@ -123,11 +123,11 @@ MISTAKES = {
         _scaled_by_the_model, "the wrong width",
     ),
     "key heads tiled": Mistake(
-        "The key heads are copied in the order 1 2 3 1 2 3 instead of 1 1 2 2 3 3.",
+        "The key heads are copied as 1 2 3 1 2 3 1 2 3 instead of 1 1 1 2 2 2 3 3 3.",
         _tiled, "tile or repeat",
     ),
     "neighbours rotated": Mistake(
-        "Rotary positions turn neighbouring numbers, where the weights expect halves.",
+        "Positions turn numbers 1 and 2 of a head together, where the weights expect 1 and 33.",
         _neighbours, "loaded weights",
     ),
     "capped after the mask": Mistake(
@@ -135,7 +135,7 @@ MISTAKES = {
         _capped_late, "the late cap",
     ),
     "one more below": Mistake(
-        "The sum below the softmax counts 1 too much, and the scores are shifted by their largest.",
+        "1 is added to what the softmax divides by, after the scores were shifted by their largest.",
         _one_more_below, "off by one",
     ),
     "-1e9 for infinity": Mistake(

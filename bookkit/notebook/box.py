@@ -198,9 +198,11 @@ class MeasuredBox:
             claim.interval_in_words or f"95\N{NO-BREAK SPACE}% interval {low} to {high}",
             f"{len(study.seeds)} rounds on one machine"
             if claim.timed
-            else f"{len(study.seeds)} seeds ({', '.join(map(str, study.seeds))})",
+            else f"{len(study.seeds)} {study.over}"
+            + f" ({', '.join(map(str, study.seeds))})" * (study.over == "seeds"),
         ]
-        if claim.kind == "number" and not (claim.item_error or claim.timed):
+        runs_alone = study.over == "seeds" and claim.kind == "number"
+        if runs_alone and not (claim.item_error or claim.timed):
             sure.append(_SEEDS_ALONE)
         if claim.wants_answers:
             sure.append(_WANTS_ANSWERS)

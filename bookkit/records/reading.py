@@ -105,7 +105,7 @@ def read_study(record: Any, *, name: str) -> Study:
         name: that of the study's folder, which the record must repeat.
     """
     where = f"record {name!r}"
-    _check_entries(record, where, _STUDY)
+    _check_entries(record, where, _STUDY, {"over": (str,)})
     _check_code(record["code"], f"{where}, code")
     _check(record["study"] == name, f"{where}, study", record["study"], repr(name))
     _check(re.fullmatch(r"[a-z][a-z0-9_]*", name), where, name, "a name of a-z, 0-9 and _")

@@ -298,6 +298,7 @@ class Study:
         fingerprint: "losses" of the study's smoke configuration and their "tolerance", or None.
         measures: by name.
         claims: by name.
+        over: what a seed stands for, "seeds" of random numbers or "texts".
         code: "commit", "files" with the SHA-256 of each at that commit, and "of": "code" if the
             commit is that of the code that made the runs, "record" if no more is known than the
             commit with which the record was stored.
@@ -317,6 +318,7 @@ class Study:
     fingerprint: Mapping[str, Any] | None
     measures: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    over: str = "seeds"
 
     def __getitem__(self, key: str) -> Measure:
         if key not in self.measures:
@@ -336,5 +338,5 @@ class Study:
     def __repr__(self) -> str:
         return (
             f"{self.study}: {self.title} "
-            f"({len(self.seeds)} seeds, {len(self.measures)} measures, {len(self.claims)} claims)"
+            f"({len(self.seeds)} {self.over}, {len(self.measures)} measures, {len(self.claims)} claims)"
         )

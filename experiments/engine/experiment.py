@@ -66,6 +66,7 @@ class Experiment:
     name: str  # of the folder and of the record
     title: str  # what is studied
     seeds: Sequence[int]  # those that are reported, none of which any setting was chosen on
+    over: str = "seeds"  # what they stand for: "texts", where each is another text
     modules: Sequence[str]  # those that decide the runs, beside its own
     smoke: Callable[[], Sequence[float]]  # runs all in seconds: losses that tell a change
     kinds: Kinds  # of the measures, by patterns of their names; the first that matches counts
@@ -181,7 +182,8 @@ class Experiment:
         measured, answers = self.outcomes(workers)
         runs = self.recorded(measured)
         return write_result(
-            self.name, title=self.title, command=self.command, seeds=self.seeds, threads=1,
+            self.name, title=self.title, command=self.command, seeds=self.seeds, over=self.over,
+            threads=1,
             config=self.fixed(), measures=self.measured(runs, answers),
             claims=self.decide(runs, answers), data=self.data, code=code,
             least_seeds=self.least_seeds,

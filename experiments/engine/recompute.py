@@ -41,6 +41,7 @@ def recomputed(record: Mapping[str, Any]) -> dict[str, Any]:
         "command": study.command,
         "measures": study.measured(runs, answers),
         "claims": study.decide(runs, answers),
+        **({} if study.over == "seeds" else {"over": study.over}),
     }
 
 

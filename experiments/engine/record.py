@@ -160,6 +160,7 @@ def write_result(
     title: str,
     command: str,
     seeds: Sequence[int],
+    over: str = "seeds",
     threads: int,
     code: Entry,
     config: Mapping[str, object],
@@ -192,6 +193,7 @@ def write_result(
             "date": date.today().isoformat(), "processor": processor(), "threads": threads,
             "versions": versions(), "config": config, "data": data, "fingerprint": fingerprint,
             "measures": measures, "claims": claims or {}, "code": code,
+            **({} if over == "seeds" else {"over": over}),
         },
         study,
     )  # fmt: skip

@@ -131,7 +131,7 @@ def smoke() -> list[float]:
 STUDY = Experiment(
     name="inside",
     title="A language model with mistakes in its attention",
-    seeds=tuple(range(1, len(QUESTIONS) + 1)), beside=run,
+    seeds=tuple(range(1, len(QUESTIONS) + 1)), over="texts", beside=run,
     config=lambda: {
         "questions": QUESTIONS, "length": LENGTH, "first": FIRST, "longest": LONGEST,
     },
