@@ -4,7 +4,7 @@ Every rank makes the same call with its own part, in ordinary tensors, and gradi
 the parts. Groups are those of `torch.distributed`: processes with gloo, or devices with nccl.
 Before it attends, every rank tells the others in `NOTE` bytes what it was called with; where one
 differs, all of them raise a `ValueError` that names it. Where one does not answer within the
-timeout of `init_process_group`, all others raise a `RuntimeError` that names it.
+timeout of the group, all others raise a `RuntimeError` that names it, two seconds later at most.
 """
 
 import companion.needs_torch  # noqa: F401

@@ -6,7 +6,9 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import torch
@@ -21,6 +23,9 @@ Group = ProcessGroup | DeviceMesh | None
 
 NOTE = 512
 """Bytes in which a rank tells each of the others what it was called with."""
+
+GRACE = 1.0
+"""Seconds in which a rank that lives hears that a call has failed, and says so."""
 
 
 def ranks_of(group: Group) -> ProcessGroup:
@@ -96,45 +101,67 @@ def check_lengths(
 
 @contextmanager
 def answered(group: ProcessGroup) -> Iterator[None]:
-    """Let what goes wrong between ranks say which of them did not answer."""
+    """Let what goes wrong between ranks say which of them did not answer.
+
+    All that live are told at once, and the group is of no more use.
+    """
+    start = time.monotonic()
     try:
         yield
     except RuntimeError as error:
         rank, _ = place_in(group)
         raise RuntimeError(
-            f"on rank {rank} of the group: {_roll_call(group)}"
+            f"on rank {rank} of the group: {_roll_call(group, start)}"
         ) from error
 
 
-def _roll_call(group: ProcessGroup) -> str:
+def _roll_call(group: ProcessGroup, start: float) -> str:
     """Say which ranks do not come to tell that a call has failed; those that live all do.
 
     A rank whose neighbour is lost cannot tell it from a neighbour that itself waits for the lost
-    one. The store that made the group can be read without either.
+    one. The store that made the group can be read without either, but it hangs where the rank that
+    holds it does: so a thread reads it, which is not waited for.
     """
     rank, size = place_in(group)
-    store = _get_process_group_store(group)
-    seconds, missing = store.timeout.total_seconds(), list(range(size))
-    try:
-        failures = store.add(f"failures of {rank}", 1)
-        end = time.monotonic() + seconds
-        while missing and time.monotonic() < end:
-            missing = [
-                other
-                for other in missing
-                if store.add(f"failures of {other}", 0) < failures
-            ]
-            time.sleep(0.02)
-    except RuntimeError:  # whoever holds the store has ended
-        if 0 in missing:
-            return "rank 0, which mostly holds the store of the group, is gone"
+    store, missing = _get_process_group_store(group), list(range(size))
+    backend = group._get_backend(group._device_types[0])
+    seconds = backend.options._timeout.total_seconds()
+    end = max(start + seconds, time.monotonic()) + GRACE
+
+    def call() -> None:
+        with suppress(RuntimeError):  # whoever holds the store has ended
+            failures = store.add(f"failures of {rank}", 1)
+            _hang_up(group)
+            while missing and time.monotonic() < end:
+                for other in tuple(missing):
+                    if store.add(f"failures of {other}", 0) >= failures:
+                        missing.remove(other)
+                time.sleep(0.02)
+
+    caller = Thread(target=call, daemon=True)
+    caller.start()
+    caller.join(end + GRACE - time.monotonic())
+    if 0 in missing and (caller.is_alive() or time.monotonic() < end):
+        return "rank 0, which mostly holds the store of the group, is gone or hangs"
     if not missing:
         return "all ranks are there, but what they sent did not fit together"
-    named = " and ".join(map(str, missing))
-    return (
-        f"rank {named} did not answer within {seconds:g} s: it is gone, it is too slow, "
-        "or it made another call"
-    )
+    named = " and ".join(f"rank {one}" for one in missing)
+    return f"{named} did not answer within {seconds:g} s: gone, too slow, or in another call"
+
+
+def _hang_up(group: ProcessGroup) -> None:
+    """Let all who wait for this rank fail now: gloo hangs up on all when one wait is too long."""
+    rank, size = place_in(group)
+    for other in range(size):
+        with suppress(
+            RuntimeError
+        ):  # it is to fail, and where there is no gloo it does at once
+            if other != rank:
+                silence = dist.irecv(
+                    torch.empty(1), group=group, group_src=other
+                )
+                assert silence is not None  # this rank belongs to the group
+                silence.wait(timedelta(milliseconds=1))
 
 
 def pass_on(

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -43,6 +45,7 @@ from companion.parallel import (
     tensor_parallel,
 )
 from companion.parallel.layouts import runs_of
+from companion.parallel.ranks import GRACE
 
 LIMIT = {torch.float32: 1e-6, torch.float64: 1e-12}
 LAYOUTS: tuple[Layout, ...] = ("in order", "balanced", "striped")
@@ -351,14 +354,14 @@ def torchs_own() -> float:
     return float((found - ours).abs().max()) / 1e-6
 
 
-def on_ranks(work: Callable[[int], Any], size: int, *, answer: float = 20, seconds: float) -> Any:
+def on_ranks(work: Callable[[int], Any], size: int, *, seconds: float) -> Any:
     """Return what the work gives on every rank that lives to tell; nothing runs for longer."""
     script = f"""
 import json, os
 from datetime import timedelta
 import torch.distributed as dist
 from tests.parallel import test_parallel
-dist.init_process_group("gloo", timeout=timedelta(seconds={answer}))
+dist.init_process_group("gloo", timeout=timedelta(seconds={seconds}))
 print(json.dumps(test_parallel.{work.__name__}(dist.get_rank())), flush=True)
 os._exit(0)  # a group that has failed would wait for its threads
 """
@@ -369,47 +372,63 @@ def test_ranks_compute_what_one_computes() -> None:
     assert on_ranks(everything, 4, seconds=100) == [{}] * 4
 
 
-def dies_between(rank: int) -> str:
-    return after_a_death(rank, lambda: os._exit(0))
+def deaths(rank: int) -> list[tuple[str, float]]:
+    """Return what ranks say, and after how long, when one dies between two calls or within one.
 
-
-def dies_within(rank: int) -> str:
-    """Let rank 1 die when it has begun to send its keys, and to merge."""
+    Of four, rank 3 ends; then rank 1, of the other three, when it sends its keys and would merge.
+    """
+    limit = timedelta(seconds=3)
+    four, three = (dist.new_group(list(range(size)), timeout=limit) for size in (4, 3))
+    x = torch.ones(1, 2, 12, 4)
+    for group in (four, three):  # connections are made in the first call
+        if rank < dist.get_world_size(group):
+            ring_attention(*[shard(x, group=group)] * 3, group=group)
+    if rank == 3:
+        os._exit(0)
+    said = [refused(x, four)]
     if rank == 1:
         ring.merge_attention = lambda *_: os._exit(0)  # type: ignore[assignment]
-    return after_a_death(rank, lambda: None)
+    return [*said, refused(x, three)]
 
 
-def after_a_death(rank: int, die: Callable[[], None]) -> str:
-    x = torch.ones(1, 2, 6, 4)
-    if rank == 1:
-        die()
+def refused(x: Tensor, group: Any) -> tuple[str, float]:
+    start = time.monotonic()
     try:
-        ring_attention(x, x, x, is_causal=True)
+        ring_attention(*[shard(x, group=group)] * 3, is_causal=True, group=group)
     except RuntimeError as error:
-        return str(error)
-    return "no error"
+        return str(error), time.monotonic() - start
+    return "no error", 0.0
 
 
-@pytest.mark.parametrize("work", [dies_between, dies_within])
-def test_a_rank_that_dies_is_named_by_all_others(work: Callable[[int], str]) -> None:
-    found = on_ranks(work, 3, answer=4, seconds=40)
+def test_a_rank_that_dies_is_named_by_all_others() -> None:
+    found = on_ranks(deaths, 4, seconds=60)
+    assert len(found) == 2
     for rank, said in zip((0, 2), found, strict=True):
-        assert f"on rank {rank} of the group: rank 1 did not answer within 4 s" in said
+        for dead, (words, seconds) in zip((3, 1), said, strict=True):
+            assert words.startswith(f"on rank {rank} of the group: rank {dead} did not answer wi")
+            assert seconds < 3 + 2 * GRACE + 2
 
 
 def writes(rank: int) -> list[int]:
     model, tokenizer = smollm()
-    prompt = tokenizer.encode(tokenizer.chat("Tell me a long story about a fox and a crow."))
-    if dist.is_initialized():
-        tensor_parallel(model)
+    tensor_parallel(model)
     with torch.no_grad():
-        return list(stream_tokens(model, prompt, eos_id=-1, max_len=100))
+        return list(stream_tokens(model, asked(tokenizer), eos_id=-1, max_len=100))
+
+
+def asked(tokenizer: Any) -> list[int]:
+    words: list[int] = tokenizer.encode(tokenizer.chat("Tell me a story about a fox and a crow."))
+    return words
 
 
 @pytest.mark.skipif(wheel_file() is None, reason="no model")
-def test_two_ranks_write_what_one_writes() -> None:
-    assert on_ranks(writes, 2, seconds=150) == [writes(0)] * 2
+def test_two_ranks_write_what_one_would_write() -> None:
+    one, other = on_ranks(writes, 2, seconds=150)
+    model, tokenizer = smollm()
+    prompt = asked(tokenizer)
+    with torch.no_grad():
+        scores = model(torch.tensor([prompt + one]))[0]
+    assert one == other == scores[len(prompt) - 1 : -1].argmax(-1).tolist()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
