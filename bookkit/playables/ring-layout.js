@@ -82,7 +82,7 @@ function ring({ rounds, slowest }, { round }, { devices }) {
     return [
       h("g", { class: `am-ring-${device}` }, h("circle", { cx: x, cy: 34, r: 15 }), label(x, 39, NAMES[device], "am-middle")),
       label(x, 68, `keys of ${NAMES[keysOf(device, round, devices)]}`, "am-middle"),
-      bar(x - 22, 44, base, tall, ["am-bar am-moves", !waits && "am-new"]),
+      bar(x - 22, 44, base, tall, ["am-moves", `am-ring-${device}`, waits && "am-ring-done"]),
       label(x, base - tall - 5, String(pairs), ["am-middle", waits ? "am-pale" : "am-bold"]),
       device < devices - 1 && h("path", { class: "am-arrow", d: arrow([x + 20, 34], [middle(device + 1) - 20, 34]) }),
     ];

@@ -36,6 +36,7 @@ tradeoffs/buys: buys
 tradeoffs/explanation: explanation explanation_seeds
 tradeoffs/cost: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
+tradeoffs/devices_evidence: devices
 appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {

@@ -42,7 +42,11 @@ def head_parallel_attention(
             or lengths that the layout does not give.
         RuntimeError: a rank that does not answer within the timeout of the group.
     """
-    options = {"scale": scale, "enable_gqa": enable_gqa, "softcap": softcap}
+    options: dict[str, Any] = {
+        "scale": scale,
+        "enable_gqa": enable_gqa,
+        "softcap": softcap,
+    }
     call = agreed(
         query, key, value, attn_mask, is_causal, options, offset, left, right, layout, group
     )  # fmt: skip
@@ -129,7 +133,7 @@ def _ways(
     def back(x: Tensor) -> Tensor:
         gathered = x.index_select(-2, torch.tensor(places, device=x.device))
         count = counts[call.rank]
-        parts = _exchanged(call, list(gathered.split(counts, -2)), [
+        parts = _exchanged(call, list(torch.split(gathered, counts, -2)), [
             (*x.shape[:-3], share.stop - share.start, count, x.shape[-1]) for share in heads
         ])  # fmt: skip
         return torch.cat(parts, -3)
@@ -148,7 +152,7 @@ def _exchanged(
         dist.all_to_all_single(
             come, flat, sizes, [part.numel() for part in sent], call.group
         )
-    parts = zip(come.split(sizes), shapes, strict=True)
+    parts = zip(torch.split(come, sizes), shapes, strict=True)
     return [part.view(shape) for part, shape in parts]
 
 

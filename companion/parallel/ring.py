@@ -87,7 +87,7 @@ class _Ring(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         query, key, value, mask, sinks, output, lse = ctx.saved_tensors
         call: Call = ctx.call
@@ -118,16 +118,16 @@ class _Ring(torch.autograd.Function):
 
 
 def _gradients(
-    given: tuple[Any, ...], bias: bool, call: Call, source: int, grad: Tensor, output: Tensor,
-    lse: Tensor,
+    given: tuple[Tensor, Tensor, Tensor, Tensor | None], bias: bool, call: Call, source: int,
+    grad: Tensor, output: Tensor, lse: Tensor,
 ) -> tuple[Tensor, ...] | None:  # fmt: skip
     """Return what one part gives at its key and value, at the query and the bias, if anything."""
-    query, key, value, mask = (
-        None if x is None else x.detach() for x in given
-    )
-    inputs = [key, value, query] + [mask] * bias
-    for x in inputs:
-        x.requires_grad_()
+    *three, mask = given
+    query, key, value = (x.detach().requires_grad_() for x in three)
+    inputs = [key, value, query]
+    if bias and mask is not None:
+        mask = mask.detach().requires_grad_()
+        inputs.append(mask)
     with torch.enable_grad():
         found, own = _attend(query, key, value, mask, call, source)
     if not found.requires_grad:

@@ -74,10 +74,10 @@ def split_attention(
     if sinks is not None:
         silent = entered(sinks, members).to(lse.dtype)[..., None]
         states.append((torch.zeros_like(states[0][0]), silent.expand(lse.shape)))  # fmt: skip
-    state = states[0]
+    output, lse = states[0]
     for other in states[1:]:
-        state = merge_attention(*state, *other)
-    return state[0].to(query.dtype)
+        output, lse = merge_attention(output, lse, *other)
+    return output.to(query.dtype)
 
 
 class _Gathered(torch.autograd.Function):

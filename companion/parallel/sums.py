@@ -15,9 +15,11 @@ from companion.parallel.ranks import answered
 def entered(x: Tensor, group: ProcessGroup) -> Tensor:
     """Return x, which all ranks have; its gradient is the sum of those that they find.
 
-    What has entered before is returned as it is: its gradient is to be added up once.
+    What has entered this group before is returned as it is: its gradient is to be added up once.
     """
-    if isinstance(x.grad_fn, _Entered._backward_cls):  # type: ignore[attr-defined]
+    before: Any = x.grad_fn
+    entrance: Any = _Entered._backward_cls
+    if isinstance(before, entrance) and before.group is group:
         return x
     same: Tensor = _Entered.apply(x, group)  # type: ignore[no-untyped-call]
     return same

@@ -63,7 +63,7 @@ class TensorParallelAttention(MultiHeadAttention):
     def forward(
         self, query: Tensor, key: Any = None, value: Tensor | None = None, *,
         attn_mask: Tensor | None = None, need_weights: bool = False, **others: Any,
-    ) -> Tensor:  # type: ignore[override]  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """Attend with this rank's heads, and return the sum over all ranks, (b, q, e).
 
         Args:
@@ -167,9 +167,8 @@ def _rows(whole: nn.Linear, part: slice, rank: int) -> nn.Linear:
 
 
 def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
-    made = nn.Linear(
-        *reversed(weight.shape), bias=bias is not None, device="meta"
-    )
+    wide, narrow = weight.shape
+    made = nn.Linear(narrow, wide, bias=bias is not None, device="meta")
     made.weight = nn.Parameter(weight.detach().clone())
     if bias is not None:
         made.bias = nn.Parameter(bias.detach().clone())

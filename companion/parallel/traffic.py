@@ -13,7 +13,7 @@ from companion.parallel.layouts import Layout, count_of, runs_of
 from companion.parallel.ranks import Group, place_in, ranks_of
 
 
-class Traffic(TorchDispatchMode):
+class Traffic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Count the bytes that this rank sends, by operation, while torch sends them.
 
     What a sum of all ranks sends depends on how it is made: of `all_reduce` the bytes of the tensor
@@ -27,7 +27,7 @@ class Traffic(TorchDispatchMode):
     """
 
     def __init__(self, group: Group = None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.rank, self.size = place_in(ranks_of(group))
         self.sent: Counter[str] = Counter()
 
