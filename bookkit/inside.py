@@ -135,7 +135,7 @@ MISTAKES = {
         _capped_late, "the late cap",
     ),
     "one more below": Mistake(
-        "1 is added to what the softmax divides by, after the scores were shifted by their largest.",
+        "1 is added to what a softmax divides by, after the largest score was subtracted.",
         _one_more_below, "off by one",
     ),
     "-1e9 for infinity": Mistake(

@@ -304,7 +304,7 @@ METHODS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "LanguageModel.start": (
         model("LanguageModel"),
         {"prompt": tensor(IDS), "lengths": tensor(LENGTHS), "max_len": 5, "beam_size": 2,
-         "use_cache": True},
+         "use_cache": True, "caches": None},
     ),
     "MaskedLanguageModel.forward": (model("MaskedLanguageModel"), TEXT),
     "MaskedLanguageModel.loss": (

@@ -104,7 +104,7 @@ function textModel(table, file) {
   name = within(name);
   if (typeof name !== "string" || !known(name)) {
     const count = Object.keys(table.families).length;
-    throw new Error(`model_type: ${path} has ${shown(name)}, wanted one of the ${count} that companion/models/atlas/rules.toml lists`);
+    throw new Error(`model_type: ${path} has ${name === null || name === undefined ? "none" : shown(name)}, wanted one of the ${count} known types, such as llama`);
   }
   return { name: table.same[name] ?? name, given: fields, path, inside };
 }
@@ -125,9 +125,16 @@ function canonical(table, file) {
       throw new Error(`${size}: ${path} has none, wanted a whole number`);
     }
   }
-  const assumed = Object.entries(family.defaults).filter(([key]) => !Object.hasOwn(fields, key));
-  Object.assign(fields, Object.fromEntries(assumed));
+  const absent = Object.entries(family.defaults).filter(([key]) => !Object.hasOwn(fields, key));
+  Object.assign(fields, Object.fromEntries(absent));
   const { read, refused } = evaluator(table, fields, path);
+  const saidElsewhere = ([key, value]) => {
+    fields[key] = null;
+    const found = family.rules.some(([target, each, always, it]) => target === key && always && !each && read(it) !== null);
+    fields[key] = value;
+    return found;
+  };
+  const assumed = absent.filter((one) => one[0] !== "num_nextn_predict_layers" && !saidElsewhere(one));
   const word = (value) => (Object.hasOwn(table.words, String(value)) ? table.words[String(value)] : value);
   for (const key of ["layer_types", "indexer_types"]) {
     const listed = read(key);

@@ -338,5 +338,6 @@ class Study:
     def __repr__(self) -> str:
         return (
             f"{self.study}: {self.title} "
-            f"({len(self.seeds)} {self.over}, {len(self.measures)} measures, {len(self.claims)} claims)"
+            f"({len(self.seeds)} {self.over}, {len(self.measures)} measures, "
+            f"{len(self.claims)} claims)"
         )

@@ -15,7 +15,7 @@ from bookkit.records.records import Claim, Verdict
 _SHOWN = """
 history/bottleneck_evidence: bottleneck real_sentences
 history/align_evidence: alignment
-history/choices_evidence: choices
+history/choices_evidence: choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops

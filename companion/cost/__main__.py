@@ -19,15 +19,15 @@ def kind_of(part: Kept) -> str:
     """Name the kind of a part, in the words of the book's calculator."""
     pooled = ("latent", "rotary", "indexer", "pooled", "block")
     if any(word in part.what for word in pooled):
-        return "latents, pools and their indexes"
+        return "short vectors, each for a token or several"
     if part.tokens is None:
-        return "states"
+        return "states and inputs of convolutions"
     every = part.limit is None
     return "keys and values of all tokens" if every else "windows"
 
 
 def bytes_a_token(layers: Layers, itemsize: int = 2) -> float:
-    """Return how many bytes each further token adds in the long run."""
+    """Return how many bytes each further token adds to a long text."""
     return sum(
         part.numbers * (part.itemsize or itemsize) / part.tokens
         for parts in layers
@@ -51,14 +51,15 @@ def report(
     whole = [part for parts in layers for part in parts]
     total = bytes_kept(whole, tokens, itemsize=itemsize)
     yield f"{fields.family}: {total:,} bytes of a text of {tokens:,} tokens"
-    yield f"each further token adds {bytes_a_token(layers, itemsize):,.10g} bytes"
+    more = bytes_a_token(layers, itemsize)
+    yield f"in a long text, each further token adds {more:,.10g} bytes"
     for kind in sorted({*map(kind_of, whole)}):
         some = [part for part in whole if kind_of(part) == kind]
         share = bytes_kept(some, tokens, itemsize=itemsize)
         yield f"  {kind}: {share:,} bytes, {share / max(total, 1):.0%}"
     if fields.assumed:
         taken = ", ".join(f"{k} {v}" for k, v in fields.assumed.items())
-        yield f"not in the file, and taken as the library's class has it: {taken}"
+        yield f"not in the file, so the default of Transformers counts: {taken}"
     numbered = zip(
         fields["layer_types"], layers, range(1, len(layers) + 1), strict=True
     )

@@ -72,12 +72,15 @@ def test_every_arm_was_tuned_alike_and_the_best_was_chosen() -> None:
                 assert any(is_longer_version(tried[0], trial) for trial in record["trials"])
             grids = ({t["setting"]["learning_rate"] for t in tried} for tried in arms.values())
             if len(set(map(frozenset, grids))) == 1:  # else each has its optimum inside its own
-                assert len({tuple(sorted(map(effort, tried))) for tried in arms.values()}) == 1
+                assert len(set(map(effort, arms.values()))) == 1
 
 
-def effort(trial: Trial) -> tuple[float, int]:
-    """Return what else is tried, and how often a trial runs."""
-    return trial["setting"].get("dropout_p", 0.0), len(trial["runs"])
+def effort(tried: list[Trial]) -> tuple[tuple[int, int], ...]:
+    """Return which of its dropouts each trial of an arm has, and how often it runs."""
+    dropouts = [trial["setting"].get("dropout_p", 0.0) for trial in tried]
+    places = map(sorted(set(dropouts)).index, dropouts)
+    runs = (len(trial["runs"]) for trial in tried)
+    return tuple(sorted(zip(places, runs, strict=True)))
 
 
 def at_an_edge(record: dict[str, Any]) -> list[tuple[str, str]]:

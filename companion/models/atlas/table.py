@@ -203,15 +203,34 @@ def read_fields(
             raise ValueError(f"{size}: {path} has none, wanted a whole number")
     fields.family = name
     absent = {k: v for k, v in family["defaults"].items() if k not in fields}
-    fields.assumed = {k: v for k, v in absent.items() if k in family["needed"]}
     fields |= absent
     value_of = _evaluator(fields)
+    fields.assumed = {
+        key: value
+        for key, value in absent.items()
+        if key in family["needed"] - {"num_nextn_predict_layers"}
+        and not _said_elsewhere(key, family["rules"], fields, value_of)
+    }
     for key in ("layer_types", "indexer_types"):
         _as_words(fields, key, value_of)
     needed = [rule for rule in family["rules"] if rule[0] in family["needed"]]
     _apply(fields, needed, value_of)
     _check_kinds(fields, family, value_of)
     return fields
+
+
+def _said_elsewhere(
+    key: str, rules: list[Any], fields: Fields, value_of: Evaluator
+) -> bool:
+    """Say whether a rule takes the field from another one, as from `linear_attn_config`."""
+    default, fields[key] = fields[key], None
+    found = [
+        value_of(it)
+        for target, each, always, it in rules
+        if target == key and always and not each
+    ]
+    fields[key] = default
+    return any(one is not None for one in found)
 
 
 def completed(fields: Fields) -> Fields:
@@ -324,8 +343,8 @@ def _text_model(
     name = known["inside"].get(str(name), name)
     if _named(name) not in known["families"]:
         raise ValueError(
-            f"model_type: {path} has {as_written(name)}, wanted one of the "
-            f"{len(known['families'])} that companion/models/atlas/rules.toml lists"
+            f"model_type: {path} has {'none' if name is None else as_written(name)}, "
+            f"wanted one of the {len(known['families'])} known types, such as llama"
         )
     return _named(name), config, path, inside
 

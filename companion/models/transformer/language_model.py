@@ -197,6 +197,11 @@ class LanguageModel(nn.Module):
             return PromptState(last, None, prompt[:, :-1], before, limit=limit)
         if caches is None:
             caches = self.decoder.make_caches(len(prompt), limit)
+        if not isinstance(caches, list | tuple) or not all(
+            isinstance(one, KVCache) for one in caches
+        ):
+            came = type(caches).__name__
+            raise TypeError(f"caches: got {came}, wanted a KVCache a block")
         held, room = caches[0].length, caches[0].max_len
         most = prompt.shape[1] - 1
         if held > most or (room is not None and room < limit):
@@ -204,8 +209,9 @@ class LanguageModel(nn.Module):
                 f"caches: got {held} tokens and room for {room}, wanted at most {most}, all of the "
                 f"prompt but its last, and room for {limit}"
             )
-        read = self.embedding(prompt[:, held:-1], offset=held)
-        self.decoder(read, caches=caches, lengths=before)
+        if held < most:
+            read = self.embedding(prompt[:, held:-1], offset=held)
+            self.decoder(read, caches=caches, lengths=before)
         return PromptState(last, tuple(caches), None, None, changes_of(caches))
 
     @contract(tokens="ids: b")
