@@ -12,7 +12,7 @@ from torch import Tensor
 from companion.contracts import contract
 from companion.parallel.calls import SHAPES, Call, agreed
 from companion.parallel.layouts import Layout, Runs, count_of
-from companion.parallel.ranks import Group, answered
+from companion.parallel.ranks import Group, all_answer
 from companion.tiled import tiled_attention
 
 
@@ -65,8 +65,8 @@ def head_parallel_attention(
             f"attn_mask: got shape {tuple(attn_mask.shape)}, wanted one row for all queries, "
             "(..., 1, k); `ring_attention` takes a row for each"
         )
-    of_keys = shares(groups, call.size)
-    of_queries = shares(groups, call.size, query.shape[-3] // groups)
+    of_keys = rank_slices(groups, call.size)
+    of_queries = rank_slices(groups, call.size, query.shape[-3] // groups)
     mine = of_queries[call.rank]
     if (
         attn_mask is not None
@@ -84,10 +84,10 @@ def head_parallel_attention(
     return _to_tokens(output, call, of_queries, call.queries)
 
 
-def shares(heads: int, size: int, times: int = 1) -> list[slice]:
+def rank_slices(heads: int, size: int, times: int = 1) -> list[slice]:
     """Return which heads each rank has, as equal as may be; each stands for `times` of them.
 
-    >>> shares(3, 2, times=3)
+    >>> rank_slices(3, 2, times=3)
     [slice(0, 3, None), slice(3, 9, None)]
     """
     cuts = [heads * rank // size * times for rank in range(size + 1)]
@@ -148,7 +148,7 @@ def _exchanged(
     sizes = [torch.Size(shape).numel() for shape in shapes]
     flat = torch.cat([part.flatten() for part in sent])
     come = flat.new_empty(sum(sizes))
-    with answered(call.group):
+    with all_answer(call.group):
         dist.all_to_all_single(
             come, flat, sizes, [part.numel() for part in sent], call.group
         )

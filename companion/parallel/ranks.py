@@ -68,7 +68,7 @@ def told_by_all(
     note = torch.zeros(NOTE, dtype=torch.uint8)
     note[: len(words)] = torch.frombuffer(bytearray(words), dtype=torch.uint8)
     notes = [torch.empty_like(note, device=device) for _ in range(size)]
-    with answered(group):
+    with all_answer(group):
         dist.all_gather(notes, note.to(device), group=group)
     told = [one.cpu().numpy().tobytes().rstrip(b"\0") for one in notes]
     return [json.loads(one) for one in told]
@@ -100,7 +100,7 @@ def check_lengths(
 
 
 @contextmanager
-def answered(group: ProcessGroup) -> Iterator[None]:
+def all_answer(group: ProcessGroup) -> Iterator[None]:
     """Let what goes wrong between ranks say which of them did not answer.
 
     All that live are told at once, and the group is of no more use.
@@ -172,13 +172,13 @@ def pass_on(
     ahead, behind = (rank + 1) % size, (rank - 1) % size
     to = dist.P2POp(dist.isend, sent, None, group, tag, ahead)
     of = dist.P2POp(dist.irecv, received, None, group, tag, behind)
-    with answered(group):
+    with all_answer(group):
         works: list[dist.Work] = dist.batch_isend_irecv([to, of])
     return works
 
 
 def wait_for(group: ProcessGroup, works: list[dist.Work]) -> None:
     """Wait until what was begun has come."""
-    with answered(group):
+    with all_answer(group):
         for work in works:
             work.wait()

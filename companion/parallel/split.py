@@ -12,7 +12,7 @@ from torch.distributed import ProcessGroup
 from companion.contracts import contract
 from companion.parallel.ranks import (
     Group,
-    answered,
+    all_answer,
     check_alike,
     place_in,
     ranks_of,
@@ -87,7 +87,7 @@ class _Gathered(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, group: ProcessGroup) -> Tensor:
         ctx.rank, size = place_in(group)
         parts = [torch.empty_like(x) for _ in range(size)]
-        with answered(group):
+        with all_answer(group):
             dist.all_gather(parts, x.contiguous(), group=group)
         return torch.stack(parts)
 

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import ProcessGroup
 
-from companion.parallel.ranks import answered
+from companion.parallel.ranks import all_answer
 
 
 def entered(x: Tensor, group: ProcessGroup) -> Tensor:
@@ -33,7 +33,7 @@ def summed(x: Tensor, group: ProcessGroup) -> Tensor:
 
 def _all_summed(x: Tensor, group: ProcessGroup) -> Tensor:
     total = x.clone(memory_format=torch.contiguous_format)
-    with answered(group):
+    with all_answer(group):
         dist.all_reduce(total, group=group)
     return total
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from companion.contracts import contract
 from companion.layers import FeedForward, MultiHeadAttention, ProjectedMemory
-from companion.parallel.by_heads import shares
+from companion.parallel.by_heads import rank_slices
 from companion.parallel.ranks import Group, place_in, ranks_of
 from companion.parallel.sums import entered, summed
 
@@ -41,8 +41,8 @@ class TensorParallelAttention(MultiHeadAttention):
             raise ValueError(
                 "layer: got one with qk_norm, wanted one without: all heads share its gains"
             )
-        self.heads = shares(groups, size, heads // groups)[rank]
-        kept = shares(groups, size)[rank]
+        self.heads = rank_slices(groups, size, heads // groups)[rank]
+        kept = rank_slices(groups, size)[rank]
         super().__init__(
             layer.embed_dim, self.heads.stop - self.heads.start,
             num_kv_heads=kept.stop - kept.start, head_dim=d, key_dim=layer.key_dim,
@@ -122,7 +122,7 @@ class TensorParallelFeedForward(FeedForward):
                 f"layer: got hidden_dim {hidden} and {layer.activation!r}, wanted at least {size}, "
                 "one for every rank, and an activation that learns nothing"
             )
-        part = shares(hidden, size)[rank]
+        part = rank_slices(hidden, size)[rank]
         gated = layer.gate_proj is not None
         super().__init__(
             layer.embed_dim, part.stop - part.start, activation=layer.activation, gated=gated,

@@ -8,7 +8,7 @@ from typing import Any
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from companion.contracts import contract
-from companion.parallel.by_heads import shares
+from companion.parallel.by_heads import rank_slices
 from companion.parallel.layouts import Layout, count_of, runs_of
 from companion.parallel.ranks import Group, place_in, ranks_of
 
@@ -104,7 +104,7 @@ def head_parallel_bytes(
     """
     counts = [count_of(runs) for runs in runs_of(length, size, layout)]
     sent = []
-    for count, share in zip(counts, shares(groups, size), strict=True):
+    for count, share in zip(counts, rank_slices(groups, size), strict=True):
         key = share.stop - share.start
         query = key * heads // groups
         there = heads - query + (0 if backward else 2 * (groups - key))
