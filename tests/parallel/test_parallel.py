@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -373,22 +374,31 @@ def test_ranks_compute_what_one_computes() -> None:
 
 
 def deaths(rank: int) -> list[tuple[str, float]]:
-    """Return what ranks say, and after how long, when one dies between two calls or within one.
+    """Return what ranks say, and after how long, when others die or hang.
 
-    Of four, rank 3 ends; then rank 1, of the other three, when it sends its keys and would merge.
+    Of four, rank 3 ends between two calls. Of the other three, rank 1 ends when it sends its keys
+    and would merge. Then rank 0 hangs, and the store of the group with it, until rank 2 wakes it.
     """
     limit = timedelta(seconds=3)
-    four, three = (dist.new_group(list(range(size)), timeout=limit) for size in (4, 3))
+    members = ([0, 1, 2, 3], [0, 1, 2], [0, 2])
+    four, three, two = groups = [dist.new_group(ranks, timeout=limit) for ranks in members]
     x = torch.ones(1, 2, 12, 4)
-    for group in (four, three):  # connections are made in the first call
-        if rank < dist.get_world_size(group):
+    for ranks, group in zip(members, groups, strict=True):
+        if rank in ranks:  # connections are made in the first call
             attend_to_itself(x, group)
+    dist.broadcast(first := torch.tensor(os.getpid()), 0)
     if rank == 3:
         os._exit(0)
     said = [refused(x, four)]
     if rank == 1:
         vars(ring)["merge_attention"] = lambda *_: os._exit(0)
-    return [*said, refused(x, three)]
+    said.append(refused(x, three))
+    if rank == 0:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    else:
+        said.append(refused(x, two))
+        os.kill(int(first), signal.SIGCONT)
+    return said
 
 
 def attend_to_itself(x: Tensor, group: Any) -> None:
@@ -405,12 +415,16 @@ def refused(x: Tensor, group: Any) -> tuple[str, float]:
     return "no error", 0.0
 
 
-def test_a_rank_that_dies_is_named_by_all_others() -> None:
-    found = on_ranks(deaths, 4, seconds=60)
-    assert len(found) == 2
-    for rank, said in zip((0, 2), found, strict=True):
-        for dead, (words, seconds) in zip((3, 1), said, strict=True):
-            assert words.startswith(f"on rank {rank} of the group: rank {dead} did not answer wi")
+def test_a_rank_that_dies_or_hangs_is_named_by_all_others() -> None:
+    named = "on rank {} of the group: rank {} did not answer within 3 s"
+    held = "on rank 1 of the group: rank 0, which mostly holds the store of the group, is gone or"
+    wanted = [
+        [named.format(0, 3), named.format(0, 1)],
+        [named.format(2, 3), named.format(2, 1), held],
+    ]
+    for said, words in zip(on_ranks(deaths, 4, seconds=60), wanted, strict=True):
+        for (message, seconds), start in zip(said, words, strict=True):
+            assert message.startswith(start)
             assert seconds < 3 + 2 * GRACE + 2
 
 
