@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed import ProcessGroup
 
 from companion.contracts import contract
 from companion.parallel.calls import SHAPES, Call, agreed
@@ -98,47 +98,29 @@ def _to_heads(
     x: Tensor, call: Call, heads: list[slice], tokens: list[Runs]
 ) -> Tensor:
     """Turn this rank's tokens of all heads into all tokens, in their order, of its heads."""
-    there, back = _ways(call, heads, tokens)
-    exchanged: Tensor = _Exchange.apply(x, there, back)  # type: ignore[no-untyped-call]
-    return exchanged
+    mine = heads[call.rank]
+    parts = _exchanged(call, [x[..., share, :, :] for share in heads], [
+        (*x.shape[:-3], mine.stop - mine.start, count_of(runs), x.shape[-1]) for runs in tokens
+    ])  # fmt: skip
+    return torch.cat(parts, -2).index_select(-2, _places(tokens, x).argsort())
 
 
 def _to_tokens(
     x: Tensor, call: Call, heads: list[slice], tokens: list[Runs]
 ) -> Tensor:
     """Turn all tokens of this rank's heads into its tokens of all heads."""
-    there, back = _ways(call, heads, tokens)
-    exchanged: Tensor = _Exchange.apply(x, back, there)  # type: ignore[no-untyped-call]
-    return exchanged
-
-
-Way = Callable[[Tensor], Tensor]
-
-
-def _ways(
-    call: Call, heads: list[slice], tokens: list[Runs]
-) -> tuple[Way, Way]:
-    """Return the exchange of tokens for heads, and the one that undoes it: they are transposes."""
     counts = [count_of(runs) for runs in tokens]
+    ordered = x.index_select(-2, _places(tokens, x))
+    parts = _exchanged(call, list(torch.split(ordered, counts, -2)), [
+        (*x.shape[:-3], share.stop - share.start, counts[call.rank], x.shape[-1]) for share in heads
+    ])  # fmt: skip
+    return torch.cat(parts, -3)
+
+
+def _places(tokens: list[Runs], like: Tensor) -> Tensor:
+    """Return the positions of the tokens of all ranks, one rank after the other."""
     places = [place for runs in tokens for run in runs for place in run]
-    order = torch.tensor(places).argsort()
-    mine = heads[call.rank]
-
-    def there(x: Tensor) -> Tensor:
-        parts = _exchanged(call, [x[..., share, :, :] for share in heads], [
-            (*x.shape[:-3], mine.stop - mine.start, count, x.shape[-1]) for count in counts
-        ])  # fmt: skip
-        return torch.cat(parts, -2).index_select(-2, order.to(x.device))
-
-    def back(x: Tensor) -> Tensor:
-        gathered = x.index_select(-2, torch.tensor(places, device=x.device))
-        count = counts[call.rank]
-        parts = _exchanged(call, list(torch.split(gathered, counts, -2)), [
-            (*x.shape[:-3], share.stop - share.start, count, x.shape[-1]) for share in heads
-        ])  # fmt: skip
-        return torch.cat(parts, -3)
-
-    return there, back
+    return torch.tensor(places, device=like.device)
 
 
 def _exchanged(
@@ -147,24 +129,25 @@ def _exchanged(
     """Send a part to each rank, and return those that come from them."""
     sizes = [torch.Size(shape).numel() for shape in shapes]
     flat = torch.cat([part.flatten() for part in sent])
-    come = flat.new_empty(sum(sizes))
-    with all_answer(call.group):
-        dist.all_to_all_single(
-            come, flat, sizes, [part.numel() for part in sent], call.group
-        )
+    counts = [part.numel() for part in sent]
+    come: Tensor = _AllToAll.apply(flat, counts, sizes, call.group)  # type: ignore[no-untyped-call]
     parts = zip(torch.split(come, sizes), shapes, strict=True)
     return [part.view(shape) for part, shape in parts]
 
 
-class _Exchange(torch.autograd.Function):
-    """Send numbers one way; their gradients go the other."""
+class _AllToAll(torch.autograd.Function):
+    """Send numbers to all ranks; their gradients come back."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, there: Way, back: Way) -> Tensor:
-        ctx.ways = there, back
-        return there(x)
+    def forward(
+        ctx: Any, x: Tensor, sent: list[int], come: list[int], group: ProcessGroup
+    ) -> Tensor:  # fmt: skip
+        ctx.way_back = come, sent, group
+        received = x.new_empty(sum(come))
+        with all_answer(group):
+            dist.all_to_all_single(received, x.contiguous(), come, sent, group)
+        return received
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        there, back = ctx.ways
-        return _Exchange.apply(grad, back, there), None, None  # type: ignore[no-untyped-call]
+        return _AllToAll.apply(grad, *ctx.way_back), None, None, None  # type: ignore[no-untyped-call]
