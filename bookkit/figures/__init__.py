@@ -45,6 +45,7 @@ from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
 from bookkit.playables.queries import drag_query
 from bookkit.playables.requests import one_request
+from bookkit.playables.ring import ring_layout
 from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
@@ -64,8 +65,8 @@ __all__ = [
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
-    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "softmax_explorer",
-    "switchboard", "three_scores", "timeline_list", "timeline_steps", "training_limit",
-    "transformer_diagram", "use_style", "weight_key", "width_explorer", "word_order",
-    "writing_clock", "written_text",
+    "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
+    "softmax_explorer", "switchboard", "three_scores", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
+    "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

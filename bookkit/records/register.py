@@ -37,6 +37,7 @@ tradeoffs/buys: buys
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/cost: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
+tradeoffs/devices_evidence: devices
 appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {

@@ -107,11 +107,13 @@ class Decoder(nn.Module):
             batch_size: number of sequences.
             max_len: most tokens in a sequence.
         """
-        weight = self._blocks()[0].self_attention.key_proj.weight
+        attention = self._blocks()[0].self_attention
+        weight = attention.key_proj.weight
         device = weight.device.type
         autocast = device != "meta" and torch.is_autocast_enabled(device)
         dtype = torch.get_autocast_dtype(device) if autocast else weight.dtype
-        groups, width = self.config.groups, self.config.width_of_head
+        # A device may have some of the heads alone.
+        groups, width = attention.num_kv_heads, attention.head_dim
         shape = batch_size, groups, max_len, width
         return tuple(
             KVCache(*shape, device=weight.device, dtype=dtype)
@@ -202,9 +204,9 @@ class Decoder(nn.Module):
             raise ValueError(
                 f"caches: got {len(caches)}, wanted {len(self.blocks)}, one a block"
             )
-        config, cache = self.config, caches[0]
+        attention, cache = self._blocks()[0].self_attention, caches[0]
         shape = cache.batch_size, cache.num_kv_heads, cache.head_dim
-        wanted = x.shape[0], config.groups, config.width_of_head
+        wanted = x.shape[0], attention.num_kv_heads, attention.head_dim
         if shape != wanted:
             raise ValueError(
                 f"caches: got {shape} for (b, g, d), wanted {wanted}"
