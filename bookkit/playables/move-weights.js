@@ -23,7 +23,7 @@ export function controls({ cases }, at) {
     button("take the largest away", ({ weights }) => ({ weights: given(weights, argmax(weights), 0) })),
     button("level", { weights: own.map(() => 1 / own.length) }),
     button("shift by one", ({ weights }) => ({ weights: weights.map((_, place) => weights.at(place - 1)) })),
-    button("find others", { weights: found ?? own }, { off: !found }),
+    button("find others", { weights: found ?? own }, { off: !found || distance(own, found) < 0.01 }),
     button("its own", { weights: own }), hint("Drag a bar, or press the arrow keys on it."));
 }
 
@@ -81,7 +81,8 @@ export function view({ before, now, changed }, { which, weights }, { cases }) {
 export function said({ before, now, changed, moved, taken }, { which, weights }, { cases }) {
   const { words, answers } = cases[which];
   const most = argmax(weights);
-  const where = `The largest weight, ${num(weights[most])}, is on word ${most + 1}, ${named(words[most])}.`;
+  const level = Math.max(...weights) - Math.min(...weights) < 0.001;
+  const where = level ? "All weights are equal." : `The largest weight, ${num(weights[most])}, is on word ${most + 1}, ${named(words[most])}.`;
   if (taken < 0.005) return `${where} These are the model's own weights, and it says ${answers[argmax(before)]}.`;
   const far = `You have moved ${num(100 * taken, 0)} % of the weight`;
   return `${where} ${far}, and the answer ${changed ? `changes to ${answers[argmax(now)]}` : `is still ${answers[argmax(before)]}`}. The probabilities have moved by ${num(moved)}.`;

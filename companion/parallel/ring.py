@@ -27,8 +27,9 @@ def ring_attention(
     """Attend to the keys of all ranks, which pass them around in a ring (Liu et al., 2023).
 
     A rank gives its keys and values to the next one while it attends to those that it has, and
-    merges what it finds through the log-sum-exps. It never holds more than two parts. Backward goes
-    around again: nothing of the other ranks is kept for it, and gradients travel with their keys.
+    merges what it finds through the log-sum-exps. It never holds more than three parts: its own,
+    one that visits and one on the way. Backward goes around again: nothing of the other ranks is
+    kept for it, and gradients travel with their keys.
 
     Args:
         query: of this rank's tokens.
