@@ -144,6 +144,8 @@ MISTAKES = {
     ),
 }  # fmt: skip
 """The mistakes by name."""
+WRITTEN = Path(__file__).parent / "data" / "written.json"
+"""What a model wrote for two lessons: `python -m experiments.tools.page_texts` wrote it."""
 ANSWERS = Path(__file__).parent / "data" / "inside.json"
 """What a model answered with each: `python -m experiments.tools.page_answers` wrote it."""
 NEEDS_ALL_QUERIES = "query and key swapped"

@@ -1,15 +1,41 @@
-"""The exercises of "Is attention explanation?"."""
+"""The exercises of "Can you trust the map?"."""
 
-import math
 from collections import Counter
-from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from bookkit.exercises.answers import Numbers
-from bookkit.exercises.exercise import Function
+from bookkit.exercises.answers import Flags, Numbers
+from bookkit.exercises.exercise import Function, Several, Value
+
+check_ceiling = Function(
+    "`ceiling(values)`, from the list of a sentence's values to the largest probability of a right "
+    "answer for a model that knows the values but not who has which.",
+    right=lambda values: max(Counter(values).values()) / len(values),
+    cases=[(["red", "blue", "red"],), (["red"],), (list("abca"),), (list("aabbbcd"),)], mistakes={
+        "a value that several names have is a better guess than the others":
+            lambda v: 1 / len(set(v)),
+        "the model knows the values: one guess among the words is not the best":
+            lambda v: 1 / len(v),
+        "saying the most frequent value every time beats drawing a value at random":
+            lambda v: sum((n / len(v)) ** 2 for n in Counter(v).values()),
+        "a probability: divide by the number of facts": lambda v: max(Counter(v).values()),
+    }, otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
+)  # fmt: skip
+
+
+check_tau_by_hand = Several(
+    "Kendall's tau of the two rankings in the exercise, and what it becomes when the first two "
+    "words exchange their weights.",
+    tau=Value("tau", right=0.4, mistakes={
+        "that is the difference of the pairs: divide by the number of pairs, 10": 4,
+        "subtract the pairs in opposite orders": 0.7,
+    }, otherwise="tau: got {got:g}; count the ten pairs again", rtol=0, atol=1e-6),
+    exchanged=Value("tau after the exchange", right=0.2, mistakes={
+        "exchanged: that is tau before; one pair has changed": 0.4,
+        "exchanged: a pair that changes sides is lost on one side and counted on the other": 0.3,
+    }, otherwise="exchanged: got {got:g}; count the ten pairs again", rtol=0, atol=1e-6),
+)  # fmt: skip
 
 
 def _left(weights: Numbers, place: int) -> Numbers:
@@ -37,80 +63,20 @@ check_erase = Function(
 )  # fmt: skip
 
 
-def _agreed(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return how many more pairs both order alike than not."""
-    pairs = combinations(range(len(a)), 2)
-    return sum(math.copysign(1, (a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs)
+def _level(mask: Flags) -> Any:
+    return mask / mask.sum(-1, keepdims=True)
 
 
-def _tau(a: Sequence[float], b: Sequence[float]) -> float:
-    return _agreed(a, b) / math.comb(len(a), 2)
-
-
-check_tau = Function(
-    "`tau(a, b)`, Kendall's tau of two rankings without ties, from two lists of n different "
-    "numbers to a number.",
-    right=_tau, cases=[
-        ([0.1, 0.4, 0.3, 0.2], [0.0, 5.0, 1.0, 2.0]), ([0.7, 0.2, 0.1], [3.0, 1.0, 2.0]),
-        ([1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
-    ], mistakes={
-        "each pair counts once: (i, j) and (j, i) are one pair": lambda a, b: 2 * _tau(a, b),
-        "divide by the number of pairs, n (n - 1) / 2": _agreed,
-        "a pair counts for half of what it should: there are n (n - 1) / 2 of them":
-            lambda a, b: _tau(a, b) / 2,
-        "pairs that both order alike count +1, the others -1, not 0":
-            lambda a, b: (_tau(a, b) + 1) / 2,
-        "the sign is turned around: pairs that both order alike count +1": lambda a, b: -_tau(a, b),
-        "this is Pearson's correlation: count pairs, not how far apart they are":
-            lambda a, b: np.corrcoef(a, b)[0, 1],
-    }, otherwise="got {got:.3f} for {} and {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
-)  # fmt: skip
-
-check_ceiling = Function(
-    "`ceiling(values)`, from the list of a sentence's values to the largest probability of a right "
-    "answer for a model that knows the values but not who has which.",
-    right=lambda values: max(Counter(values).values()) / len(values),
-    cases=[(["red", "blue", "red"],), (["red"],), (list("abca"),), (list("aabbbcd"),)], mistakes={
-        "a value that several names have is a better guess than the others":
-            lambda v: 1 / len(set(v)),
-        "the model knows the values: one guess among the words is not the best":
-            lambda v: 1 / len(v),
-        "saying the most frequent value every time beats drawing a value at random":
-            lambda v: sum((n / len(v)) ** 2 for n in Counter(v).values()),
-        "a probability: divide by the number of facts": lambda v: max(Counter(v).values()),
-    }, otherwise="got {got:.3f} for {}, wanted {wanted:.3f}", rtol=1e-9, atol=1e-9,
-)  # fmt: skip
-
-
-def _stack(n: int, depth: int) -> list[Numbers]:
-    """Draw the weights of some blocks."""
-    raw = DICE.random((depth, n, n))
-    return list(raw / raw.sum(-1, keepdims=True))
-
-
-def _product(blocks: Sequence[Numbers]) -> Numbers:
-    flow = np.eye(len(blocks[0]))
-    for block in blocks:
-        flow = block @ flow
-    return flow
-
-
-def _with_residual(blocks: Sequence[Numbers]) -> list[Numbers]:
-    return [(block + np.eye(len(block))) / 2 for block in blocks]
-
-
-DICE = np.random.default_rng(8)
-
-check_rollout = Function(
-    "`rollout(blocks)`, from a list of (n, n) weights, the first block first, to (n, n).",
-    right=lambda blocks: _product(_with_residual(blocks)), cases=[(_stack(3, 2),), (_stack(5, 3),)],
+check_level = Function(
+    "`level(mask)`, from a boolean mask (b, n), True where there is a word, to level weights "
+    "(b, n).",
+    right=_level, cases=[(np.arange(5) < np.array([[5], [3], [2]]),), (np.ones((2, 4)) > 0,)],
     mistakes={
-        "the residual is missing: a block keeps half of what it had": _product,
-        "the last block stands on the left: rows are the queries of the last block":
-            lambda blocks: _product(_with_residual(blocks)[::-1]),
-        "rows no longer sum to 1: the identity counts half, as the weights do":
-            lambda blocks: 2 ** len(blocks) * _product(_with_residual(blocks)),
-        "that is the last block alone": lambda blocks: _with_residual(blocks)[-1],
-        "multiply matrices, not entries": lambda blocks: np.prod(_with_residual(blocks), axis=0),
+        "the filler has weights, too: a sentence of n words has n weights that are not 0":
+            lambda mask: np.full(mask.shape, 1 / mask.shape[1]),
+        "the weights of a short sentence no longer sum to 1: divide by its own number of words":
+            lambda mask: mask / mask.shape[1],
+        "the weights of the whole batch sum to 1: those of each row should":
+            lambda mask: mask / mask.sum(),
     }, rtol=1e-9, atol=1e-9,
 )  # fmt: skip

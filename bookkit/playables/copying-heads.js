@@ -1,6 +1,6 @@
 /* Two trained heads that copy: a text to change, and heads to switch off. */
-import { argmax, button, dot, h, num, panel, range, reset, slider, softmax, sum, tick, unseen } from "./kit.js";
-import { linear, rotate } from "./story-model.js";
+import { run } from "./copier-model.js";
+import { argmax, button, h, num, panel, range, reset, slider, tick, unseen } from "./kit.js";
 
 export const lines = [3, 5];
 
@@ -13,33 +13,8 @@ export const controls = (data, at) => panel(at, "Change the text, and switch hea
   slider("length", "letters in the block", { min: data.shortest, max: data.longest, then: ({ length }) => ({ text: repeated(data, length) }) }),
   button("Change the picked letter", ({ text, picked }) => ({ text: text.with(picked, (text[picked] + 1) % data.letters.length) })), reset());
 
-/* A Transformer of two layers with one head each, and no feed-forward layers; one that is off adds nothing. */
-function run(weights, base, tokens, on) {
-  const norm = (name, x) => {
-    const mean = sum(x) / x.length;
-    const spread = Math.sqrt(sum(x.map((value) => (value - mean) ** 2)) / x.length + 1e-5);
-    return x.map((value, i) => ((value - mean) / spread) * weights[`${name}.weight`][i] + weights[`${name}.bias`][i]);
-  };
-  const attend = (layer, stream) => {
-    const of = (part) => weights[`decoder.blocks.${layer}.self_attention.${part}_proj.weight`];
-    const read = stream.map((x) => norm(`decoder.blocks.${layer}.self_residual.norm`, x));
-    const [queries, keys] = ["query", "key"].map((part) => read.map((x, i) => rotate(linear(of(part), x), i, base)));
-    const values = read.map((x) => linear(of("value"), x));
-    const looks = queries.map((query, i) => softmax(keys.map((key) => dot(query, key) / Math.sqrt(query.length)), keys.map((_, j) => j <= i)));
-    return { looks, outputs: looks.map((row) => linear(of("output"), values[0].map((_, c) => sum(row.map((weight, j) => weight * values[j][c]))))) };
-  };
-  let stream = tokens.map((token) => weights["embedding.words.weight"][token]);
-  const seen = on.map((works, layer) => {
-    const { looks, outputs } = attend(layer, stream);
-    if (!works) return looks.map((row) => row.map(() => 0));
-    stream = stream.map((x, i) => x.map((value, c) => value + outputs[i][c]));
-    return looks;
-  });
-  return { seen, chances: stream.map((x) => softmax(linear(weights["output.vectors.weight"], norm("decoder.norm", x)))) };
-}
-
 export function model({ weights, base, size }, { text, length, first, second }) {
-  const { seen, chances } = run(weights, base, text, [first, second]);
+  const { seen, chances } = run(weights, base, text, { on: [first, second] });
   const best = chances.map(argmax);
   const decided = range(size - 1 - length, length);
   return { seen, chances, best, decided: decided.length, right: decided.filter((i) => best[i] === text[i + 1]) };

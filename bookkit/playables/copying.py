@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from bookkit.playables.playable import Playable, playable
 from companion.contracts import contract
+from companion.masks import causal_mask
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,6 +35,7 @@ class CopierView(NamedTuple):
     # (2, n, n) of the first head and of the second; 0 for a head that is off
     weights: NDArray[np.float64]
     probabilities: NDArray[np.float64]  # (n, 26) of the next letter, at every letter
+    notes: NDArray[np.float64]  # (n, e) what the first layer adds at every letter
 
 
 def restored(weight: Mapping[str, Any]) -> Tensor:
@@ -62,6 +63,14 @@ def stored() -> dict[str, Any]:
     return found
 
 
+def packed() -> dict[str, Any]:
+    """Return the copier's weights as its modules read them."""
+    return {
+        name: weight.get("values") or {**weight, "bits": "int8"}
+        for name, weight in stored()["weights"].items()
+    }
+
+
 @cache
 def copier() -> LanguageModel:
     """Return the small model that copies, in float64: two layers of one head each."""
@@ -86,12 +95,20 @@ def copier() -> LanguageModel:
 
 
 @contract()
-def copier_view(text: str, on: Sequence[bool] = (True, True)) -> CopierView:
+def copier_view(
+    text: str,
+    on: Sequence[bool] = (True, True),
+    *,
+    cut: Collection[tuple[int, int, int]] = (),
+    notes: Mapping[int, Any] | None = None,
+) -> CopierView:
     """Run the small copier on a text.
 
     Args:
         text: letters from a to z.
         on: whether the first head, and the second, is switched on; one that is off adds nothing.
+        cut: looks that are forbidden, each as its layer, the place that looks, and the other place.
+        notes: what the first layer adds instead, by place: vectors (e,).
 
     >>> seen = copier_view("cgkxpcgkxp")
     >>> LETTERS[seen.probabilities[8].argmax()], int(seen.weights[1, 8].argmax())
@@ -99,21 +116,24 @@ def copier_view(text: str, on: Sequence[bool] = (True, True)) -> CopierView:
     """
     import torch
 
-    from companion.models.transformer import Block
-
     model = copier()
-    tokens = torch.tensor([[LETTERS.index(letter) for letter in text]])
-    with torch.no_grad(), ExitStack() as stack:
-        for block, works in zip(model.decoder.blocks, on, strict=True):
-            assert isinstance(block, Block)
-            if not works:
-                output = block.self_attention.output_proj
-                handle = output.register_forward_hook(lambda *parts: 0 * parts[-1])
-                stack.callback(handle.remove)
-        logits, weights = model(tokens, need_weights=True)
-    switch = np.asarray(on, dtype=np.float64)[:, None, None]
-    looks = np.stack([layer[0, 0].numpy() for layer in weights]) * switch
-    return CopierView(looks, logits[0].softmax(-1).numpy())
+    x = model.embedding(torch.tensor([[LETTERS.index(letter) for letter in text]]))
+    weights, added = [], []
+    with torch.no_grad():
+        for layer, block in enumerate(model.decoder.blocks):
+            mask = causal_mask(len(text), like=x)
+            for _, place, other in (one for one in cut if one[0] == layer):
+                mask[place, other] = False
+            found = block(x, attn_mask=mask, need_weights=True)
+            given = {} if layer else notes or {}
+            note = (found.x - x)[0]
+            note[list(given)] = torch.tensor(np.array([*given.values()])).reshape(-1, x.shape[-1])
+            weights.append(on[layer] * found.self_weights[0, 0].numpy())
+            added.append(note.numpy())
+            x = x + on[layer] * note
+        assert model.decoder.norm is not None
+        logits = model.output(model.decoder.norm(x), model.embedding.words)
+    return CopierView(np.stack(weights), logits[0].softmax(-1).numpy(), added[0])
 
 
 def heads_that_copy(block: str, *, caption: str = "") -> Playable:
@@ -133,8 +153,5 @@ def heads_that_copy(block: str, *, caption: str = "") -> Playable:
         "copying-heads", "Two heads that copy", caption=caption,
         block=[LETTERS.index(letter) for letter in block], length=LONGEST, position=9,
         size=LENGTH, shortest=SHORTEST, longest=LONGEST, letters=LETTERS, base=BASE,
-        weights={
-            name: weight.get("values") or {**weight, "bits": "int8"}
-            for name, weight in stored()["weights"].items()
-        },
+        weights=packed(),
     )  # fmt: skip

@@ -9,9 +9,9 @@ export const start = ({ layer, head, query }) => ({
   layer, head, show: 0, pinned: query === null ? null : [QUERY, query], pointed: null, cell: null,
 });
 
-export const controls = ({ weights, layers, layerName }, at) => panel(at, "Choose what is shown",
+export const controls = ({ weights, layers, layerName, heads }, at) => panel(at, "Choose what is shown",
   layers.length > 1 && choice("layer", layerName, layers),
-  choice("head", "Head", range(weights[0].length, 1)),
+  choice("head", "Head", heads ?? range(weights[0].length, 1)),
   choice("show", "Show", ["lines", "matrix"], { then: { cell: null }, grows: true }),
   hint("Point at a token, tap it, or tab to it, to follow it alone."));
 
@@ -67,7 +67,7 @@ export function view({ map, partners }, at, data) {
     tokens(KEY, keys));
 }
 
-const where = ({ layer, head }, { layers, layerName }) => (layers.length > 1 ? `${layerName} ${layers[layer]}, head ${head + 1}` : `Head ${head + 1}`);
+const where = ({ layer, head }, { layers, layerName, heads }) => (layers.length > 1 ? `${layerName} ${layers[layer]}, head ` : "Head ") + (heads?.[head] ?? head + 1);
 
 function whole(map, at, { queries, keys }) {
   const most = (row) => (Math.max(...row) > 0 ? `most at ${keys[argmax(row)]}, ${num(Math.max(...row))}` : "at nothing");

@@ -27,6 +27,7 @@ def head_viewer(
     head: int = 0,
     query: int | None = None,
     layer_name: str = "layer",
+    head_names: Sequence[str] | None = None,
 ) -> Playable:
     """Show attention weights as lines between tokens; the reader chooses the layer and the head.
 
@@ -44,6 +45,7 @@ def head_viewer(
         head: which head is shown first, from 0.
         query: which token on the left is followed alone at first, from 0; None means none.
         layer_name: what a layer is called, as "block".
+        head_names: what the heads are called; None means their numbers, from 1.
 
     >>> head_viewer([[[0.9, 0.1], [0.0, 1.0]]], ["el", "gato"], ["the", "cat"])
     Who looks at whom: a drawing to play with.
@@ -69,6 +71,7 @@ def head_viewer(
         layer=layer,
         head=head,
         query=query,
+        heads=None if head_names is None else as_labels(head_names, "head_names", heads, "head"),
     )
 
 

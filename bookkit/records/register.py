@@ -19,7 +19,7 @@ history/choices_evidence: choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
-mathematics/heads_evidence: heads
+mathematics/heads_evidence: heads real_heads
 mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
@@ -28,12 +28,13 @@ implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
 implementation/decoding_evidence: decoding decoding_length
-implementation/induction_evidence: induction copy_loss
+implementation/cache_evidence: real_text
+implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits
 tradeoffs/buys: buys
-tradeoffs/explanation: explanation explanation_seeds
+tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/cost: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
 tradeoffs/devices_evidence: devices

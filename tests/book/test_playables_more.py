@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.book.playable import broken_rules, letters_are_large
+from tests.book.playable import box_of, broken_rules, letters_are_large
 from tests.book.test_playables import document, opened
 
 if TYPE_CHECKING:
@@ -209,3 +209,22 @@ def test_a_translation_is_written_word_by_word(browser: Browser) -> None:
             assert page.locator("ruby:not(.am-none)").count() == count
             page.clock.run_for(400)
         assert "el hombre ve la casa" in page.locator(".am-play-said").inner_text()
+
+
+def test_a_weight_is_dragged_by_mouse_set_by_finger_and_stepped_by_key(browser: Browser) -> None:
+    with opened(browser, document("move-weights"), "phone", "light") as page:
+        bars, said = page.locator(".am-play .am-handle"), page.locator(".am-play-said")
+        page.get_by_role("button", name="level").click()
+        bars.first.press("ArrowUp")  # from 1/5
+        assert bars.first.get_attribute("aria-valuenow") == "0.25"
+        knob = box_of(bars.first.locator(".am-knob"))
+        page.mouse.move(knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(knob["x"], 0)
+        page.mouse.up()
+        assert "The largest weight, 1.00, is on word 1" in said.inner_text()
+        chart, third = box_of(page.locator(".am-play .am-chart")), box_of(bars.nth(2))
+        page.touchscreen.tap(third["x"] + third["width"] / 2, chart["y"] + chart["height"] / 3)
+        assert "is on word 3" in said.inner_text()
+        page.get_by_role("button", name="its own").click()
+        assert "These are the model's own weights" in said.inner_text()

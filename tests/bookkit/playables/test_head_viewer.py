@@ -17,3 +17,9 @@ def test_the_weights_are_those_that_were_given() -> None:
     np.testing.assert_allclose(query["map"], WEIGHTS[1, 2], atol=1e-6)
     np.testing.assert_allclose(query["partners"], WEIGHTS[1, 2, 4], atol=1e-6)
     np.testing.assert_allclose(key["partners"], WEIGHTS[0, 0, :, 11], atol=1e-6)
+
+
+def test_heads_may_have_names() -> None:
+    named = head_viewer(WEIGHTS[:1], QUERIES, KEYS, head_names=["back", "copies", "rests"])
+    (said,) = ask(named, {"head": 1}, want="said")
+    assert said.startswith("Head copies. ")
