@@ -51,7 +51,7 @@ function map({ owner, turns }, { order, causal, round }, { tokens }) {
       class: ["am-handle am-ring-piece", `am-ring-${owner[place]}`], tabindex: 0, role: "slider", "aria-label": `A piece of device ${device}`,
       "aria-valuemin": 1, "aria-valuemax": order.length, "aria-valuenow": place + 1, "aria-valuetext": `tokens ${first} to ${first + tokens - 1}`,
       ...drag(([x], at) => moved(piece, Math.floor((x - LEFT) / UNIT))(at)),
-      ...arrowKeys(([right], at) => moved(piece, at.order.indexOf(piece) + right)(at)),
+      ...arrowKeys(([right, up], at) => moved(piece, at.order.indexOf(piece) + right + up)(at)),
     }, h("rect", { x: LEFT + UNIT * place + 1, width: UNIT - 2, y: 4, height: 34, rx: 3, class: "am-hit" }), label(LEFT + UNIT * (place + 0.5), 27, device, "am-middle"));
   };
   const block = (q, k) => {

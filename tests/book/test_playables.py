@@ -247,7 +247,8 @@ def pull(page: Page, handle: Locator) -> None:
     for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"):
         handle.press(key)
         seen.add(look(figure)[0])
-    assert len(seen) > 3, "a handle that does not move"  # one that goes up and down has four
+    on_a_line = handle.get_attribute("aria-valuenow") is not None
+    assert len(seen) > (2 if on_a_line else 3), "a handle that does not move"
 
 
 def test_an_output_of_a_live_notebook_brings_all_along(
