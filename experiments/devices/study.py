@@ -88,7 +88,7 @@ def smoke() -> list[float]:
 
 STUDY = Experiment(
     name="devices", title="A language model on several processes",
-    seeds=tuple(range(1, len(QUESTIONS) + 1)), beside=run, timed=True,
+    seeds=tuple(range(1, len(QUESTIONS) + 1)), over="questions", beside=run, timed=True,
     config=lambda: {"questions": QUESTIONS, "length": LENGTH},
     kinds={"*": number("tokens", 0, LENGTH)},
     modules=("companion.parallel", "companion.decoding", "companion.models.smollm"),

@@ -66,7 +66,7 @@ class Experiment:
     name: str  # of the folder and of the record
     title: str  # what is studied
     seeds: Sequence[int]  # those that are reported, none of which any setting was chosen on
-    over: str = "seeds"  # what they stand for: "texts", where each is another text
+    over: str = "seeds"  # what they stand for: "texts", where each is another text, or "questions"
     modules: Sequence[str]  # those that decide the runs, beside its own
     smoke: Callable[[], Sequence[float]]  # runs all in seconds: losses that tell a change
     kinds: Kinds  # of the measures, by patterns of their names; the first that matches counts
