@@ -27,6 +27,7 @@ from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
 from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
+from bookkit.playables.bills import text_bill
 from bookkit.playables.caching import growing_cache
 from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
@@ -66,7 +67,7 @@ __all__ = [
     "live_translator", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
     "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
-    "softmax_explorer", "switchboard", "three_scores", "timeline_list", "timeline_steps",
+    "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps",
     "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
     "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

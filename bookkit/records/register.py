@@ -35,7 +35,7 @@ applications/summarization: summarization
 applications/captioning: captioning digits
 tradeoffs/buys: buys
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
-tradeoffs/cost: cost
+tradeoffs/length_evidence: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
 tradeoffs/devices_evidence: devices
 appendices/founding: founding
