@@ -85,7 +85,7 @@ def text_bill(
     >>> text_bill(["GPT-2"])
     The bill of a text: a drawing to play with.
     """
-    plain: dict[str, Any] = {"name": "one plain block", "layers": None}
+    plain: dict[str, Any] = {"name": "One plain block", "layers": None}
     return playable(
         "text-bill", "The bill of a text", caption=caption, lengths=LENGTHS, widths=WIDTHS,
         width=one_of(width, "width", WIDTHS), length=one_of(length, "length", LENGTHS), page=PAGE,

@@ -1,5 +1,5 @@
 /* The bill of a text: what projections, feed-forward layers and pairs of tokens cost, by its length. */
-import { arrowKeys, capital, chart, clamp, drag, h, label, levels, line, num, panel, pointIn, range, reset, scale, select, slider, sum, table, tick, whole } from "./kit.js";
+import { arrowKeys, chart, clamp, drag, h, label, levels, line, num, panel, pointIn, range, reset, scale, select, slider, sum, table, tick, whole } from "./kit.js";
 
 const [WIDE, HIGH, LEFT, RIGHT, TOP, BASE] = [504, 262, 44, 490, 34, 216]; // of the curves
 const UNIT = 108; // of the bars: the width of this text's
@@ -97,5 +97,5 @@ export function view({ tokens, now, twice, shares, factor, half: middle, curves 
 export function said({ tokens, shares, factor, half: middle }, at, { models, page }) {
   const pages = (n) => (n < page ? "" : `, about ${whole(Math.round(n / page))} page${n < 1.5 * page ? "" : "s"}`);
   const where = `They are half of it from ${whole(middle)} tokens on${pages(middle)}.`;
-  return `${capital(models[at.which].name)}, ${whole(tokens)} tokens${pages(tokens)}: scores and blend are ${percent(shares[2])} of the work. ${where} Twice this length makes ${num(factor)} times the work.`;
+  return `${models[at.which].name}, ${whole(tokens)} tokens${pages(tokens)}: scores and blend are ${percent(shares[2])} of the work. ${where} Twice this length makes ${num(factor)} times the work.`;
 }
