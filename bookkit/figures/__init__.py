@@ -67,7 +67,7 @@ __all__ = [
     "live_translator", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
     "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
-    "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
-    "word_order", "writing_clock", "written_text",
+    "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
+    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
+    "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ TRIED = [LENGTHS.index(n) for n in (16, 96, 1536, 4096)]
 @pytest.mark.parametrize("width", [0, 4])
 def test_a_plain_block_costs_what_the_package_counts(width: int) -> None:
     e = WIDTHS[width]
-    config = TransformerConfig(1, embed_dim=e, num_heads=4)
+    config = TransformerConfig(1, embed_dim=e, num_heads=4, num_layers=1)
     states: list[dict[str, Any]] = [
         {"width": width, "length": at, "allowed": allowed}
         for at in TRIED
@@ -50,7 +50,9 @@ def test_a_plain_block_costs_what_the_package_counts(width: int) -> None:
             assert shown["half"] == 6 * e
     # Where the drawn lines cross: the pairs and the feed-forward layer, n = 4 e
     shown = ask(MADE, {"width": width})[0]
-    over = [n for n, (_, feed, pairs) in zip(LENGTHS, shown["curves"], strict=True) if pairs >= feed]
+    over = [
+        n for n, (_, feed, pairs) in zip(LENGTHS, shown["curves"], strict=True) if pairs >= feed
+    ]
     assert over[0] == crossover_length(config, with_projections=False)
 
 
