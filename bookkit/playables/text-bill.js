@@ -1,7 +1,7 @@
 /* The bill of a text: what projections, feed-forward layers and pairs of tokens cost, by its length. */
 import { arrowKeys, chart, clamp, drag, h, label, levels, line, num, panel, pointIn, range, reset, scale, select, slider, sum, table, tick, whole } from "./kit.js";
 
-const [WIDE, HIGH, LEFT, RIGHT, TOP, BASE] = [504, 262, 44, 490, 34, 216]; // of the curves
+const [WIDE, HIGH, LEFT, RIGHT, TOP, BASE] = [504, 262, 56, 484, 34, 216]; // of the curves
 const UNIT = 108; // of the bars: the width of this text's
 const PARTS = ["projections", "feed-forward", "scores and blend"];
 const TONES = ["am-bill-projections", "am-bill-feed", "am-bill-pairs"];
