@@ -52,8 +52,10 @@ def layers_of(name: str) -> list[dict[str, Any]]:
         if not isinstance(mixer, AttentionSpec):
             raise ValueError(f"name: got {name}, wanted a model whose layers all have a softmax")
         if layer not in spec.layers[:at]:
-            heads = {"num_kv_heads": mixer.num_kv_heads, "head_dim": mixer.head_dim}
-            one = multi_head_flops(spec.embed_dim, mixer.num_heads, q_len=1, **heads)
+            one = multi_head_flops(
+                spec.embed_dim, mixer.num_heads, q_len=1,
+                num_kv_heads=mixer.num_kv_heads, head_dim=mixer.head_dim,
+            )  # fmt: skip
             rest = 2 * layer_weights(spec.embed_dim, layer) - one.projections
             found.append(_costs(spec.layers.count(layer), one, rest, mixer.window))
     return found
