@@ -50,6 +50,7 @@ from bookkit.playables.ring import ring_layout
 from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
+from bookkit.playables.speeds import two_speeds
 from bookkit.playables.swapped import memory_swap
 from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
@@ -68,6 +69,6 @@ __all__ = [
     "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
     "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
     "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "use_style", "weight_key",
-    "width_explorer", "word_order", "writing_clock", "written_text",
+    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
+    "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
