@@ -66,7 +66,7 @@ export function view(m, at, data) {
   const reaches = m.endless > m.ridge;
   const { weights, caches, room } = m.needed;
   const full = weights + caches > room;
-  const part = (from, size, kind) => h("rect", { class: kind, x: clamp((ROOM * from) / room, 0, WIDE), width: clamp((ROOM * (from + size)) / room, 0, WIDE) - clamp((ROOM * from) / room, 0, WIDE), y: 26, height: 20 });
+  const part = (from, size, kind) => h("rect", { class: kind, x: clamp((ROOM * from) / room, 0, WIDE), width: clamp((ROOM * (from + size)) / room, 0, WIDE) - clamp((ROOM * from) / room, 0, WIDE), y: 32, height: 20 });
   return [
     chart(WIDE, HIGH, { role: "group", "aria-label": "How busy the arithmetic can be, by operations a byte", onclick: (_, event) => nearest(pointIn(event)) },
       label(0, 16, "how busy the arithmetic can be at most", "am-bold"),
@@ -87,11 +87,11 @@ export function view(m, at, data) {
       ["arithmetic", `${operations(m.flops)} operations`, inSeconds(m.seconds.arithmetic)],
       ["memory", `${binary(m.moved)} to read`, inSeconds(m.seconds.memory)],
     ], { foot: [["together", `${short(m.rate)} tokens a second at most`, inSeconds(Math.max(...Object.values(m.seconds)))]] }),
-    chart(WIDE, 52, { "aria-hidden": "true" },
-      label(0, 16, full ? `memory: ${binary(weights + caches)} do not fit into ${room / GIB} GiB` : `memory: ${binary(weights + caches)} of ${room / GIB} GiB`, ["am-bold", full && "am-wine"]),
+    chart(WIDE, 58, { "aria-hidden": "true" },
+      label(0, 22, full ? `memory: ${binary(weights + caches)} do not fit into ${room / GIB} GiB` : `memory: ${binary(weights + caches)} of ${room / GIB} GiB`, ["am-bold", full && "am-wine"]),
       part(0, weights, "am-speeds-weights"), part(weights, caches, ["am-speeds-caches", full && "am-speeds-burst"]),
-      h("rect", { class: "am-speeds-room", x: 0, y: 26, width: ROOM, height: 20 }),
-      range(2).map((which) => label(WIDE - [96, 0][which], 16, ["weights", "caches"][which], ["am-bold am-end", ["am-speeds-weights", "am-speeds-caches"][which]]))),
+      h("rect", { class: "am-speeds-room", x: 0, y: 32, width: ROOM, height: 20 }),
+      range(2).map((which) => label(WIDE - [96, 0][which], 22, ["weights", "caches"][which], ["am-bold am-end", ["am-speeds-weights", "am-speeds-caches"][which]]))),
   ];
 }
 
