@@ -44,6 +44,7 @@ from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
+from bookkit.playables.prodding import prod_it
 from bookkit.playables.queries import drag_query
 from bookkit.playables.requests import one_request
 from bookkit.playables.ring import ring_layout
@@ -66,7 +67,8 @@ __all__ = [
     "finish_story", "glossed_text", "gold_links", "gradient_flow", "growing_cache", "head_viewer",
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
-    "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
+    "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "prod_it",
+    "residual_diagram",
     "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
     "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
     "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
