@@ -29,7 +29,7 @@ export function view(m, { letters, steps }, data) {
     const score = filled.get([row, column].join());
     const inside = row < steps && column < letters;
     const weight = score === undefined ? 0 : high > low ? 0.3 + (0.7 * (score - low)) / (high - low) : 1;
-    return { weight, words: "", class: [!inside && "am-broadcast-out", inside && score === undefined && "am-blocked"] };
+    return { weight, words: "", class: !inside ? "am-broadcast-out" : score === undefined && "am-blocked" };
   };
   return [CONTROLS, grid({ rows: data.steps, columns: data.letters, corner: "step", cell, kind: "am-broadcast" }), SAID];
 }
