@@ -1,5 +1,7 @@
 """The network in Node against the package's, and the finger against NLTK's distance."""
 
+from typing import Any
+
 import pytest
 from nltk.metrics.distance import edit_distance
 
@@ -28,9 +30,11 @@ def test_python_and_the_module_write_the_same_letters(name: str) -> None:
 
 
 def test_the_finger_takes_the_first_of_the_nearest_phrases() -> None:
-    states = [{"text": text, "book": book} for text in PHRASES for book in (0, 1)]
+    states: list[dict[str, Any]] = [
+        {"text": text, "book": book} for text in PHRASES for book in (0, 1)
+    ]
     for state, shown in zip(states, ask(MADE, *states), strict=True):
-        text, book = str(state["text"]), MADE.data["spanish"][int(state["book"])]
+        text, book = state["text"], MADE.data["spanish"][state["book"]]
         apart = [edit_distance(text, other) for other in MADE.data["english"]]
         assert (shown["nearest"], shown["apart"]) == (apart.index(min(apart)), min(apart))
         assert shown["finger"] == book[shown["nearest"]]
@@ -41,8 +45,8 @@ def test_the_finger_takes_the_first_of_the_nearest_phrases() -> None:
 
 
 def test_it_says_whether_a_phrase_is_in_the_book() -> None:
-    states = [{"text": "Hello "}, {"text": "close the window", "book": 1}, {"text": "zoo"},
-              {"text": " "}]  # fmt: skip
+    texts: list[tuple[str, int]] = [("Hello ", 0), ("close the window", 1), ("zoo", 0), (" ", 0)]
+    states = [{"text": text, "book": book} for text, book in texts]
     known, hidden, strange, empty = ask(MADE, *states, want="said")
     assert "in the book" in known
     assert "the network has 0 wrong and the finger 0" in known
