@@ -56,5 +56,5 @@ def _read(app: Sphinx) -> None:
 def _add_terms(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Add the terms to a page as the directive `index` would, for the index of the search alone."""
     terms: dict[str, Any] = app.book_terms  # type: ignore[attr-defined]
-    entries = [("single", term, "", "main", None) for term in terms.get(page, ())]
-    doctree += addnodes.index(entries=entries)
+    if listed := [("single", term, "", "main", None) for term in terms.get(page, ())]:
+        doctree += addnodes.index(entries=listed)
