@@ -22,11 +22,6 @@ from sphinx.util.docutils import SphinxDirective
 from bookkit.notebook import gloss
 
 FILE = "notation.yml"
-_GREEK = [
-    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
-    *("lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi"),
-    *("psi", "omega"),
-]
 _DRESSED = re.compile(r"\\(?:math[a-z]+|operatorname|bar|hat|tilde|over(?:left|right)arrow)\b|[{ ]")
 _EVIDENCE = "_evidence"
 
@@ -74,8 +69,10 @@ def letter_of(symbol: str) -> str:
         first = plain.removeprefix("\\el")[0].upper()
         return first if first.isalpha() else "Signs"
     low = name[1].lower()
-    sign = lookup(f"GREEK SMALL LETTER {low.replace('lambda', 'lamda')}") if low in _GREEK else ""
-    return f"{sign} {low}" if sign else "Signs"
+    try:
+        return f"{lookup(f'GREEK SMALL LETTER {low}'.replace('lambda', 'lamda'))} {low}"
+    except KeyError:
+        return "Signs"
 
 
 def by_letter(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -90,8 +87,7 @@ def by_letter(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
             for letter in dict.fromkeys(map(letter_of, symbols)):
                 if one not in found[letter]:
                     found[letter].append(one)
-    greek = {letter: _GREEK.index(letter[2:]) for letter in found if letter[2:] in _GREEK}
-    order = sorted(found, key=lambda one: (one == "Signs", one in greek, greek.get(one, 0), one))
+    order = sorted(found, key=lambda letter: (letter == "Signs", letter))
     return {letter: sorted(found[letter], key=lambda row: "pages" in row) for letter in order}
 
 

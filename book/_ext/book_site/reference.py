@@ -112,7 +112,7 @@ class ModuleDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         module = _reference(self.env).modules[self.arguments[0]]
         self.env.note_dependency(str(module.path))
-        self.env.note_dependency(FILE)
+        self.env.note_dependency(str(Path(self.env.srcdir, FILE)))
         measured = "measured" in self.options
         content = self._opening(module) if not measured else self._parse(_MEASURED)
         for entry in module.entries:
