@@ -54,6 +54,7 @@ from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
+from bookkit.playables.whiteboard import whiteboard
 from bookkit.playables.widths import width_explorer
 
 __all__ = [
@@ -67,6 +68,6 @@ __all__ = [
     "one_request", "online_softmax_steps", "paint_mask", "prefix_tree", "residual_diagram",
     "ring_layout", "rotary_angles", "score_map", "sentence_ribbons", "shifted_map",
     "softmax_explorer", "switchboard", "three_scores", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "use_style", "weight_key", "width_explorer",
-    "word_order", "writing_clock", "written_text",
+    "training_limit", "transformer_diagram", "use_style", "weight_key", "whiteboard",
+    "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
