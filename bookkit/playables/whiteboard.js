@@ -12,13 +12,14 @@ export const start = ({ first }) => ({ rule: ADD, rows: 1, angles: 0, asked: 0, 
 export const controls = ({ names, sizes, numbers, patterns }, at) => {
   const { written, asked } = at;
   const known = new Set(written.map(([name]) => name));
-  const next = range(names.length).find((name) => !known.has(name));
-  const write = (pairs) => ({ written: [...written, ...pairs], asked: pairs.at(-1)[0] });
+  const [next, ...later] = range(names.length).filter((name) => !known.has(name));
+  const all = next === undefined;
+  const write = (...pairs) => ({ written: [...written, ...pairs], asked: pairs.at(-1)[0] });
   const last = written.findLast(([name]) => name === asked);
   return panel(at, "Write on the board and ask it",
-    button(next === undefined ? "Write: all are written" : `Write ${names[next]} ${numbers[next]}`, next === undefined ? {} : write([[next, numbers[next]]]), { off: next === undefined }),
-    button("Write the rest", write(range(names.length).filter((name) => !known.has(name)).map((name) => [name, numbers[name]])), { off: next === undefined }),
-    button(`${names[asked]} again, with another number`, last ? write([[asked, (last[1] + 5) % patterns.length]]) : {}, { off: !last }),
+    button(all ? "All are written" : `Write ${names[next]} ${numbers[next]}`, () => write([next, numbers[next]]), { off: all }),
+    button("Write the rest", () => write(...[next, ...later].map((name) => [name, numbers[name]])), { off: all }),
+    button(`${names[asked]} again, with another number`, () => write([asked, (last[1] + 5) % patterns.length]), { off: !last }),
     select("asked", "ask for", names),
     choice("rule", "a new pair", ["adds", "fades and adds", "corrects"]),
     choice("rows", "rows", sizes),
@@ -69,7 +70,7 @@ export function view(m, { asked }, { names, patterns }) {
       m.shelf.map(({ name, number, says }, at) => {
         const [x, y] = [SHELF + COLUMN * Math.floor(at / 8), LOW + BOOK * (at % 8) + 17];
         return h("g", { class: [says !== number && "am-whiteboard-lost", name === asked && "am-whiteboard-asked"] },
-          label(x, y, says === number ? "✓" : "✗", "am-bold"), label(x + 18, y, `${names[name]} ${number}`), says !== number && label(x + 78, y, `board: ${says}`, "am-axis"));
+          label(x, y, says === number ? "✓" : "✗", "am-bold"), label(x + 18, y, `${names[name]} ${number}`), says !== number && label(x + 82, y, `board: ${says}`, "am-axis"));
       }),
       label(0, 312, right ? `${names[asked]} on the shelf: ${right.number}` : `${names[asked]} was never written`, "am-bold"),
       label(BARS[1][1] - 24, 312, `${names[asked]} on the board`, "am-bold"),
