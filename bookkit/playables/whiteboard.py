@@ -34,7 +34,8 @@ def whiteboard(names: Sequence[str], *, seed: int = 1, caption: str = "") -> Pla
 
     def drawn(count: int, width: int) -> Numbers:
         vectors = draw.normal(size=(count, width))
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: Numbers = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
 
     numbers = draw.permutation(PATTERNS)[: len(labels)]
     return playable(

@@ -120,7 +120,7 @@ def measured(model: Stack, task: Task, seed: int) -> dict[str, float]:
         return 100 * float((model(tokens)[:, 2 * pairs :].argmax(-1) == answers).double().mean())
 
     measures = {f"accuracy/{pairs}": right(pairs) for pairs in task.pairs}
-    attending = [layer for layer in model.layers if layer.attends]
+    attending = [one for one in model.layers if isinstance(one, Layer) and one.attends]
     for keys in READ if attending else ():
         for layer in attending:
             layer.keys = keys

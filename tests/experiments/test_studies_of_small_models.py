@@ -300,11 +300,13 @@ def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch)
 
 def test_all_keys_are_attention_and_one_key_teaches_no_score() -> None:
     layer = hybrids.Layer(True, 0)
-    x = torch.randn(2, 11, hybrids.WIDTH, generator=Generator().manual_seed(3))
+    x = torch.randn(2, 11, recall.WIDTH, generator=Generator().manual_seed(3))
     whole = layer(x)
     layer.keys = 11
     torch.testing.assert_close(layer(x), whole)
     layer.keys = 1
     layer(x).square().sum().backward()
-    scores, values = layer.inputs.weight.grad.split((2 * hybrids.KEY_WIDTH, hybrids.VALUE_WIDTH))
+    learned = layer.inputs.weight.grad
+    assert learned is not None
+    scores, values = learned.split((2 * recall.KEY_WIDTH, recall.VALUE_WIDTH))
     assert scores.abs().max() < 1e-6 < values.abs().max()

@@ -10,7 +10,7 @@ from tests.bookkit.playables.node import ask
 
 MADE = whiteboard([f"n{at}" for at in range(16)])
 PATTERNS = np.array(MADE.data["patterns"])
-TWICE = [[at, (3 * at) % 32] for at in range(11)] + [[2, 31], [5, 30]]
+TWICE = [*((at, 3 * at % 32) for at in range(11)), (2, 31), (5, 30)]
 RULES = [{}, {"decay": np.full(len(TWICE), KEPT)}, {"beta": np.ones(len(TWICE))}]
 
 
