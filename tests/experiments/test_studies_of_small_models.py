@@ -308,5 +308,5 @@ def test_all_keys_are_attention_and_one_key_teaches_no_score() -> None:
     layer(x).square().sum().backward()
     learned = layer.inputs.weight.grad
     assert learned is not None
-    scores, values = learned.split((2 * recall.KEY_WIDTH, recall.VALUE_WIDTH))
+    scores, values = learned[: 2 * recall.KEY_WIDTH], learned[2 * recall.KEY_WIDTH :]
     assert scores.abs().max() < 1e-6 < values.abs().max()
