@@ -100,7 +100,7 @@ def test_a_config_is_pasted_and_one_that_cannot_be_read_says_why(browser: Browse
         sizes |= {"num_key_value_heads": 2, "intermediate_size": 96, "vocab_size": 99}
         text.fill(json.dumps({"model_type": "llama", **sizes}))
         assert page.get_by_role("alert").inner_text() == ""
-        assert "this model keeps 8.39 MB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
+        assert "this model keeps 8.00 MiB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
 
 
 @pytest.mark.parametrize("screen", ["desk", "phone"])
@@ -195,6 +195,22 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         counts = page.locator(".am-translator-counts td").all_inner_texts()
         right = [int(one.partition(" of ")[0]) for one in counts]
         assert right[0] - right[4] < right[1] - right[5], "without, length hurts more"
+
+
+def test_the_networks_of_the_phrase_book_are_fetched_and_answer(browser: Browser) -> None:
+    with opened(browser, document("phrase-finger"), "phone", "light") as page:
+        typed, said = page.get_by_label("An English phrase"), page.locator(".am-play-said")
+        typed.fill("excuse me")
+        assert "The network writes" not in said.inner_text()
+        page.get_by_role("button", name="Load both networks").press("Enter")
+        page.locator("input[type=text]:focus").wait_for()
+        typed.fill("Excuse me")
+        assert "writes “me gusta la música”" in said.inner_text()
+        typed.fill("good nigth")
+        assert page.locator("figure :is(ins, del)").all_inner_texts()
+        page.get_by_role("button", name="the shuffled book").click()
+        assert "the finger copies “tengo hambre”" in said.inner_text()
+        assert not broken_rules(page)
 
 
 def test_a_translation_is_written_word_by_word(browser: Browser) -> None:
