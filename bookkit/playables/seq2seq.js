@@ -40,7 +40,7 @@ export function readTranslator(buffer) {
 }
 
 /* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
-function linear({ shape: [rows, columns], values }, x, bias = null) {
+export function linear({ shape: [rows, columns], values }, x, bias = null) {
   return range(rows).map((row) => {
     let total = bias ? bias.values[row] : 0;
     for (let column = 0; column < columns; column += 1) total += values[row * columns + column] * x[column];
@@ -57,14 +57,14 @@ function times(x, { shape: [rows, columns], values }) {
   });
 }
 
-function rowOf({ shape: [, columns], values }, row) {
+export function rowOf({ shape: [, columns], values }, row) {
   return [...values.subarray(row * columns, (row + 1) * columns)];
 }
 
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+export const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
 /* One step of a gated recurrent unit: the state after it has read one more vector. */
-function recur(weights, name, input, state) {
+export function recur(weights, name, input, state) {
   const part = (kind) => weights[name.replace("*", kind)];
   const read = linear(part("weight_ih"), input, part("bias_ih"));
   const kept = linear(part("weight_hh"), state, part("bias_hh"));
@@ -87,7 +87,7 @@ function readThrough(weights, name, words) {
 }
 
 /* Read a sentence in both directions: a memory of every word, and the decoder's first state. */
-function encode({ weights, config }, ids) {
+export function encode({ weights, config }, ids) {
   const words = ids.map((id) => rowOf(weights["source_embedding.weight"], id));
   const forward = readThrough(weights, "encoder.*_l0", words);
   const backward = readThrough(weights, "encoder.*_l0_reverse", [...words].reverse()).reverse();
