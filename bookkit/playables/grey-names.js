@@ -41,7 +41,7 @@ const named = (key, name) => (at) => h("label", { class: "am-grey-typed" }, h("s
 export const controls = (data, at) => panel(at, "Change the report",
   named("home", "One team"), named("away", "The other"),
   slider("h", "Goals of one", { max: 20, grows: true }), slider("v", "of the other", { max: 20, grows: true }),
-  button("Exchange the loser in the last word on the match", { exchanged: !at.exchanged }, { off: at.h !== at.v, "aria-pressed": at.exchanged }),
+  button("Exchange the loser on penalties", { exchanged: !at.exchanged }, { off: at.h !== at.v, "aria-pressed": at.exchanged }),
   tick("numbers", "Give every name a number"),
   slider("shown", "Words written", { max: 8 }), reset());
 
@@ -63,7 +63,7 @@ function placed(sentences, wide) {
 function drawing({ seen, reads, written, rows, speaks }, { shown }) {
   const tokens = placed(seen, (word, place) => (reads[place] === null ? Math.max(word.length * LETTER, 8) : TILE));
   const bottom = TOP + seen.length * LINE + 62;
-  const [said] = [placed([written], (word) => Math.max(word.length * LETTER + 4, 14)).map((one) => ({ ...one, y: bottom }))];
+  const said = placed([written], (word) => Math.max(word.length * LETTER + 4, 14)).map((one) => ({ ...one, y: bottom }));
   const path = (from, to) => `M${from.x} ${from.y + 8}C${from.x} ${(from.y + to.y) / 2} ${to.x} ${(from.y + to.y) / 2} ${to.x} ${to.y - 20}`;
   return chart(WIDE, bottom + 46, { class: "am-grey-chart" },
     said.slice(0, shown).map((to, step) => rows[step].map((weight, place) => weight * (1 - speaks[step]) >= FAINT && ribbon(path(tokens[place], to), weight * (1 - speaks[step]), { most: 9 }))),
@@ -87,8 +87,6 @@ export function view(m, at) {
   ];
 }
 
-const names = { 0: "winner", 2: "loser" };
-
 export function said({ written, rows, speaks, seen, right }, { shown, numbers }) {
   if (shown === 0) return "Nothing is written yet.";
   const step = Math.min(shown, written.length) - 1;
@@ -97,6 +95,6 @@ export function said({ written, rows, speaks, seen, right }, { shown, numbers })
     return `For \u201c${written[step]}\u201d it ${how}: the probability of speaking is ${num(speaks[step])}.`;
   }
   const wrong = range(right.length).filter((at) => written[at] !== right[at]);
-  const fault = wrong.length === 0 ? "which is right" : wrong.some((at) => names[at]) ? "and the wrong one has won" : "and not all of it is right";
+  const fault = wrong.length === 0 ? "which is right" : written[0] === written[2] ? "so a team has beaten itself" : wrong.some((at) => at < 3) ? "so the wrong team has won" : "and not all of it is right";
   return `${numbers ? "With numbers" : "With grey names"} it writes \u201c${written.join(" ")}\u201d, ${fault}.`;
 }

@@ -61,7 +61,9 @@ export function rowOf({ shape: [, columns], values }, row) {
   return [...values.subarray(row * columns, (row + 1) * columns)];
 }
 
-export const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+export function sigmoid(x) {
+  return 1 / (1 + Math.exp(-x));
+}
 
 /* One step of a gated recurrent unit: the state after it has read one more vector. */
 export function recur(weights, name, input, state) {
