@@ -8,17 +8,17 @@ import numpy as np
 from bookkit.exercises.answers import Numbers, refuse
 from bookkit.exercises.exercise import Function, Several, Value
 
-check_twins = Several(
-    "Of two reports that differ in the loser's name alone, in how many a model with grey names can "
-    "name the loser right, and in how many the winner.",
-    losers=Value("losers", right=2, mistakes={
-        "losers: the last name on the match is the loser's in both reports, and a model may always "
-        "point at that place": (0, 1),
-    }, otherwise="losers: got {got:g}, wanted a number of reports, 0, 1 or 2"),
-    winners=Value("winners", right=1, mistakes={
-        "winners: nothing keeps it from being right in one of the two": 0,
-        "winners: the proof says that it cannot be right in both": 2,
-    }, otherwise="winners: got {got:g}, wanted a number of reports, 0, 1 or 2"),
+check_three = Several(
+    "Of three reports that differ in the last name alone, in how many a model with grey names can "
+    "name the team that came last, and in how many the first of the two others.",
+    last=Value("came last", right=3, mistakes={
+        "came last: the last name is that team's in all three reports, and a model may always "
+        "point at that place": (0, 1, 2),
+    }, otherwise="came last: got {got:g}, wanted a number of reports from 0 to 3"),
+    others=Value("first of the others", right=2, mistakes={
+        "first of the others: the first name of the report is right more often than that": (0, 1),
+        "first of the others: in one report it is the first name that came last": 3,
+    }, otherwise="first of the others: got {got:g}, wanted a number of reports from 0 to 3"),
 )  # fmt: skip
 
 check_mix_by_hand = Several(
