@@ -45,8 +45,8 @@ export function model({ words, facts, beat }, { order }) {
 }
 
 export const controls = (data, at) => panel(at, "Move a word",
-  button("Move left", ({ order, chosen }) => ({ order: moved(order, chosen, chosen - 1), chosen: chosen - 1 }), { off: at.chosen === 0 }),
-  button("Move right", ({ order, chosen }) => ({ order: moved(order, chosen, chosen + 1), chosen: chosen + 1 }), { off: at.chosen === data.words.length - 1 }),
+  button("Move left", ({ order, chosen }) => ({ order: moved(order, chosen, chosen - 1), chosen: chosen - 1 }), { off: at.chosen === 0, "data-grows": true }),
+  button("Move right", ({ order, chosen }) => ({ order: moved(order, chosen, chosen + 1), chosen: chosen + 1 }), { off: at.chosen === data.words.length - 1, "data-grows": true }),
   reset());
 
 /* Words are pressed, or dragged to another place. */

@@ -18,7 +18,8 @@ function report({ star, referee }, { home, away, h: ours, v: theirs, exchanged }
 }
 
 /* What the model reads of each sentence: words that it knows, and null or a number for all others. */
-export function model(data, at) {
+export function model(data, given) {
+  const at = { ...given, home: given.home || data.names[0], away: given.away || data.names[1] };
   const seen = report(data, at);
   const flat = seen.flat();
   const one = at.numbers ? data.numbered : data.grey;
@@ -35,13 +36,13 @@ export function model(data, at) {
 
 const named = (key, name) => (at) => h("label", { class: "am-grey-typed" }, h("span", {}, name), h("input", {
   type: "text", maxlength: 12, autocomplete: "off", autocapitalize: "none", spellcheck: "false", value: at[key],
-  oninput: (now, event) => ({ [key]: event.target.value.toLowerCase().replace(/[^a-z]/g, "") || now[key] }),
+  oninput: (_, event) => ({ [key]: event.target.value.toLowerCase().replace(/[^a-z]/g, "") }),
 }));
 
 export const controls = (data, at) => panel(at, "Change the report",
   named("home", "One team"), named("away", "The other"),
   slider("h", "Goals of one", { max: 20, grows: true }), slider("v", "of the other", { max: 20, grows: true }),
-  button("Exchange the loser on penalties", { exchanged: !at.exchanged }, { off: at.h !== at.v, "aria-pressed": at.exchanged }),
+  button("Exchange the loser on penalties", { exchanged: !at.exchanged }, { off: at.h !== at.v, "aria-pressed": at.exchanged, "data-grows": true }),
   tick("numbers", "Give every name a number"),
   slider("shown", "Words written", { max: 8 }), reset());
 
