@@ -122,10 +122,11 @@ class Summarizer:
     def _read(self, pair: Pair) -> tuple[Pair, dict[str, str]]:
         """Return a pair as the network reads it, and what numbers stand for."""
         if self.kind == "pieces":
-            cut = (
-                self.pieces.encode(" ".join(words)).tokens for words in (pair.source, pair.target)
+            report, summary = (
+                tuple(self.pieces.encode(" ".join(words)).tokens)
+                for words in (pair.source, pair.target)
             )
-            return Pair(*map(tuple, cut)), {}
+            return Pair(report, summary), {}
         return numbered(pair, self.words) if self.kind == "numbered" else (pair, {})
 
     def written(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
