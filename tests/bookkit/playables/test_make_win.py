@@ -52,7 +52,7 @@ def test_lanes_are_means_of_what_fits() -> None:
 def test_a_tie_crowns_nobody() -> None:
     twins = [RUNS[0], RUNS[2]._replace(scores=RUNS[0].scores)]
     (said,) = ask(make_win(twins, RULES, LENGTHS, trained=10), want="said")
-    assert "A and b share the first place" in said
+    assert "a and b share the first place" in said
     assert "0 of 2: nobody" in said
 
 
