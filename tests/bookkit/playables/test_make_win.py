@@ -12,8 +12,10 @@ RULES = [
     Rule("time", "s", [10, 25, 40], longer=True),
     Rule("bytes", "KiB", [2, 4]),
 ]
-COSTS = {("a", 0): (100, 9, 2), ("a", 1): (200, 20, 2), ("b", 0): (100, 12, 3), ("c", 0): (50, 25, 4),
-         ("c", 1): (100, 40, 4)}  # fmt: skip
+COSTS = {
+    ("a", 0): (100, 9, 2), ("a", 1): (200, 20, 2), ("b", 0): (100, 12, 3),
+    ("c", 0): (50, 25, 4), ("c", 1): (100, 40, 4),
+}  # fmt: skip
 DICE = np.random.default_rng(3)
 SCORES = {key: DICE.uniform(0, 100, (2, 4, 5)) for key in COSTS}
 RUNS = [
