@@ -41,12 +41,13 @@ def test_lanes_are_means_of_what_fits() -> None:
             name: SCORES[name, n][at["counts"], at["from"] : at["to"] + 1].mean(0)
             for name, n in fitting[at["equal"], at["limit"]].items()
         }
-        order = sorted(seeds, key=lambda name, seeds=seeds: -seeds[name].mean())
+        means = {name: float(runs.mean()) for name, runs in seeds.items()}
+        order = sorted(means, key=means.__getitem__, reverse=True)
         assert [lane["name"] for lane in shown["lanes"]] == order
         assert shown["tied"] == order[:1]
         for lane in shown["lanes"]:
             np.testing.assert_allclose(lane["seeds"], seeds[lane["name"]], atol=1e-6)
-            np.testing.assert_allclose(lane["score"], seeds[lane["name"]].mean(), atol=1e-6)
+            np.testing.assert_allclose(lane["score"], means[lane["name"]], atol=1e-6)
         if len(order) > 1:
             assert shown["ahead"] == (seeds[order[0]] > seeds[order[1]]).sum()
 
