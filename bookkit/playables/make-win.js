@@ -1,5 +1,5 @@
 /* A race of several models whose rules a reader makes: what must be equal, which sentences are the test, what counts. */
-import { arrowKeys, bar, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
+import { arrowKeys, bar, capital, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
 
 const [WIDE, ROW, NAMES, LONG, EDGE] = [504, 30, 140, 300, 10]; // of the drawing, a lane, its name, a full bar, and a knob's room
 const TIE = 0.05; // less than is shown
@@ -40,6 +40,8 @@ export const start = (data) => {
 };
 
 const much = ({ unit }, cost) => `${whole(Math.round(cost))} ${unit}`;
+/* In a slider whose name says the unit, a number is enough. */
+const short = (rule, cost) => (rule.unit === rule.name ? whole(Math.round(cost)) : much(rule, cost));
 
 export function controls(data, at) {
   const { rules, measures } = data;
@@ -47,13 +49,18 @@ export function controls(data, at) {
   const then = (now) => crowned(data, now);
   return panel(at, "Make the rules of the race",
     choice("equal", "Equal for all", rules.map(({ name }) => name), { then: (now) => changed(data, now, { limit: rules[now.equal].limits.length - 1 }) }),
-    slider("limit", "At most", { max: limits.length - 1, show: (place) => much(rules[at.equal], limits[place]), then, off: limits.length < 2 }),
+    slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then, off: limits.length < 2 }),
     choice("counts", "What counts", measures, { then }), reset(), hint("Drag the two knobs, or press the arrow keys on them."));
 }
 
 /* Move one end of the tested lengths. */
 const put = (data, at, key, place) =>
   changed(data, at, { [key]: key === "from" ? clamp(place, 0, at.to) : clamp(place, at.from, data.lengths.length - 1) });
+
+/* In gold for who wins, paler for who has won before. */
+const crown = (base, opacity) => opacity > 0 && h("path", {
+  class: "am-knob", opacity, role: "img", "aria-label": opacity < 1 ? "has won before" : "wins", d: `M3 ${base - 2}v-13l5 5 5-7 5 7 5-5v13z`,
+});
 
 export function view({ lanes, tied }, at, data) {
   const { rules, trainings, lengths } = data;
@@ -64,7 +71,7 @@ export function view({ lanes, tied }, at, data) {
     const base = (row + 1) * ROW - 6;
     const wins = tied.length === 1 && tied[0] === name && "am-bold";
     return h("g", {},
-      h("path", { class: ["am-knob", !wins && "am-none"], d: `M3 ${base - 2}v-13l5 5 5-7 5 7 5-5v13z` }),
+      crown(base, wins ? 1 : at.won.includes(name) ? 0.4 : 0),
       label(30, base - 3, name, [wins, score === undefined && "am-pale"]),
       bar(NAMES, score === undefined ? 0 : (LONG * score) / 100, base, 18),
       score === undefined
@@ -101,5 +108,5 @@ export function said({ lanes, tied, ahead }, { counts, won }, { rules, trainings
   const apart = lanes.filter(({ updates }) => updates !== usual).map(({ name, updates }) => `${name} ${whole(updates)}; `);
   const note = apart.length > 0 ? ` Updates: ${apart.join("")}all others ${whole(usual)}.` : "";
   const models = new Set(trainings.map(({ name }) => name)).size;
-  return `In ${measures[counts]}, ${result}${note} Crowned so far, ${won.length} of ${models}: ${won.join(", ") || "nobody"}.`;
+  return `In ${measures[counts]}, ${result}${note} Crowned so far: ${won.length} of ${models}.`;
 }

@@ -56,7 +56,7 @@ def test_a_tie_crowns_nobody() -> None:
     twins = [RUNS[0], RUNS[2]._replace(scores=RUNS[0].scores)]
     (said,) = ask(make_win(twins, RULES, LENGTHS, trained=10), want="said")
     assert "a and b share the first place" in said
-    assert "0 of 2: nobody" in said
+    assert "Crowned so far: 0 of 2." in said
 
 
 def test_a_race_without_a_runner_is_refused() -> None:
