@@ -1,10 +1,10 @@
 /* A race of several models whose rules a reader makes: what must be equal, which sentences are the test, what counts. */
-import { arrowKeys, bar, capital, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
+import { arrowKeys, bar, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
 
-const [WIDE, ROW, NAMES, LONG] = [504, 30, 140, 300]; // of the drawing, of a lane, of its name and of a full bar
+const [WIDE, ROW, NAMES, LONG, EDGE] = [504, 30, 140, 300, 10]; // of the drawing, a lane, its name, a full bar, and a knob's room
 const TIE = 0.05; // less than is shown
 
-export const lines = [3, 6];
+export const lines = [4, 7];
 
 const mean = (numbers) => sum(numbers) / numbers.length;
 
@@ -71,20 +71,21 @@ export function view({ lanes, tied }, at, data) {
         ? label(NAMES, base - 3, `needs ${much(rules[at.equal], costOf(name))}`, "am-pale")
         : label(WIDE, base - 3, num(score, 1), ["am-end", wins]));
   });
-  const [y, each] = [rows.length * ROW + 40, WIDE / lengths.length];
+  const [y, each] = [rows.length * ROW + 40, (WIDE - 2 * EDGE) / lengths.length];
+  const x = (edge) => EDGE + edge * each;
   const knob = (key, name, edge) => h("g", {
     class: "am-handle", tabindex: 0, role: "slider", "aria-label": name,
     "aria-valuemin": lengths[0][0], "aria-valuemax": lengths.at(-1)[1], "aria-valuenow": lengths[at[key]][key === "from" ? 0 : 1],
-    ...drag(([x], now) => put(data, now, key, Math.round(x / each) - (key === "to" ? 1 : 0))),
+    ...drag(([to], now) => put(data, now, key, Math.round((to - EDGE) / each) - (key === "to" ? 1 : 0))),
     ...arrowKeys(([right, up], now) => put(data, now, key, now[key] + (right || up))),
-  }, h("circle", { class: "am-hit", cx: edge * each, cy: y + 7, r: 17 }), h("circle", { class: "am-knob", cx: edge * each, cy: y + 7, r: 9 }));
-  const beyond = lengths.findIndex(([least]) => least > data.trained) * each;
+  }, h("circle", { class: "am-hit", cx: x(edge), cy: y + 7, r: 17 }), h("circle", { class: "am-knob", cx: x(edge), cy: y + 7, r: 9 }));
+  const beyond = lengths.findIndex(([least]) => least > data.trained);
   return chart(WIDE, y + 44, { role: "group", "aria-label": "The models, the best first, and the lengths of the test sentences" },
     rows, label(0, y - 12, "words in a test sentence"),
-    beyond > 0 && [label(WIDE, y - 12, "longer than in training", "am-end am-pale"), line(beyond, y - 6, beyond, y + 20, "am-mark")],
+    beyond > 0 && [label(WIDE, y - 12, "longer than in training", "am-end am-pale"), line(x(beyond), y - 6, x(beyond), y + 20, "am-mark")],
     lengths.map(([least, most], place) => [
-      h("rect", { x: place * each + 1, y, width: each - 2, height: 14, class: place >= at.from && place <= at.to ? "am-bar" : "am-outline" }),
-      label((place + 0.5) * each, y + 38, `${least}\u2013${most}`, "am-middle"),
+      h("rect", { x: x(place) + 1, y, width: each - 2, height: 14, class: place >= at.from && place <= at.to ? "am-bar" : "am-outline" }),
+      label(x(place + 0.5), y + 38, `${least}\u2013${most}`, "am-middle"),
     ]),
     knob("from", "shortest test sentences", at.from), knob("to", "longest test sentences", at.to + 1));
 }
@@ -93,11 +94,12 @@ const list = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 export function said({ lanes, tied, ahead }, { counts, won }, { rules, trainings, measures }) {
   const [first, second] = lanes;
-  const points = `${num(first.score, 1)} ${["of 100 sentences right", "BLEU"][counts] ?? measures[counts]}`;
-  const lead = second && `${num(first.score - second.score, 1)} ahead of ${second.name}, and ahead on ${ahead} of ${first.seeds.length} seeds`;
-  const result = tied.length > 1 ? `${capital(list(tied))} share the first place, with ${points}: nobody gets the crown.`
-    : `${capital(first.name)} wins with ${points}${second ? `, ${lead}.` : ": no other fits."}`;
-  const apart = lanes.filter(({ updates }) => updates !== rules[0].limits[0]).map(({ name, updates }) => `${name} ${whole(updates)}`);
+  const [usual] = rules[0].limits;
+  const points = `with ${num(first.score, 1)} of 100`;
+  const lead = second ? `, ${num(first.score - second.score, 1)} ahead of ${second.name}, and ahead on ${ahead} of ${first.seeds.length} seeds.` : ": no other fits.";
+  const result = tied.length > 1 ? `${list(tied)} share the first place ${points}: nobody gets the crown.` : `${first.name} wins ${points}${lead}`;
+  const apart = lanes.filter(({ updates }) => updates !== usual).map(({ name, updates }) => `${name} ${whole(updates)}; `);
+  const note = apart.length > 0 ? ` Updates: ${apart.join("")}all others ${whole(usual)}.` : "";
   const models = new Set(trainings.map(({ name }) => name)).size;
-  return `${result}${apart.length ? ` Updates, if not ${whole(rules[0].limits[0])}: ${apart.join(", ")}.` : ""} Crowned so far, ${won.length} of ${models}: ${won.join(", ") || "nobody"}.`;
+  return `In ${measures[counts]}, ${result}${note} Crowned so far, ${won.length} of ${models}: ${won.join(", ") || "nobody"}.`;
 }

@@ -13,7 +13,9 @@ class Rule(NamedTuple):
     name: str  # what its button says
     unit: str
     limits: Sequence[float]  # from which a reader chooses, the smallest first
-    longer: bool = False  # whether a training within the limit may have more updates than the others
+    longer: bool = (
+        False  # whether a training within the limit may have more updates than the others
+    )
 
 
 class Training(NamedTuple):
@@ -32,7 +34,7 @@ def make_win(
     trained: int,
     caption: str = "",
 ) -> Playable:
-    """Show a race to a reader, who says what is equal, which sentences are the test and what counts.
+    """Show a race to a reader, who says what is equal, which sentences test, and what counts.
 
     Args:
         trainings: of all models; one may have several, the shortest first.

@@ -12,8 +12,10 @@ RULES = [
     Rule("time", "s", [10, 25, 40], longer=True),
     Rule("bytes", "KiB", [2, 4]),
 ]
-COSTS = {("a", 0): (100, 9, 2), ("a", 1): (200, 20, 2), ("b", 0): (100, 12, 3), ("c", 0): (50, 25, 4),
-         ("c", 1): (100, 40, 4)}  # fmt: skip
+COSTS = {
+    ("a", 0): (100, 9, 2), ("a", 1): (200, 20, 2), ("b", 0): (100, 12, 3),
+    ("c", 0): (50, 25, 4), ("c", 1): (100, 40, 4),
+}  # fmt: skip
 DICE = np.random.default_rng(3)
 SCORES = {key: DICE.uniform(0, 100, (2, 4, 5)) for key in COSTS}
 RUNS = [
@@ -39,12 +41,13 @@ def test_lanes_are_means_of_what_fits() -> None:
             name: SCORES[name, n][at["counts"], at["from"] : at["to"] + 1].mean(0)
             for name, n in fitting[at["equal"], at["limit"]].items()
         }
-        order = sorted(seeds, key=lambda name, seeds=seeds: -seeds[name].mean())
+        means = {name: float(runs.mean()) for name, runs in seeds.items()}
+        order = sorted(means, key=means.__getitem__, reverse=True)
         assert [lane["name"] for lane in shown["lanes"]] == order
         assert shown["tied"] == order[:1]
         for lane in shown["lanes"]:
             np.testing.assert_allclose(lane["seeds"], seeds[lane["name"]], atol=1e-6)
-            np.testing.assert_allclose(lane["score"], seeds[lane["name"]].mean(), atol=1e-6)
+            np.testing.assert_allclose(lane["score"], means[lane["name"]], atol=1e-6)
         if len(order) > 1:
             assert shown["ahead"] == (seeds[order[0]] > seeds[order[1]]).sum()
 
@@ -52,7 +55,7 @@ def test_lanes_are_means_of_what_fits() -> None:
 def test_a_tie_crowns_nobody() -> None:
     twins = [RUNS[0], RUNS[2]._replace(scores=RUNS[0].scores)]
     (said,) = ask(make_win(twins, RULES, LENGTHS, trained=10), want="said")
-    assert "A and b share the first place" in said
+    assert "a and b share the first place" in said
     assert "0 of 2: nobody" in said
 
 
