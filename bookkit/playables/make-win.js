@@ -1,7 +1,7 @@
 /* A race of several models whose rules a reader makes: what must be equal, which sentences are the test, what counts. */
 import { arrowKeys, bar, capital, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
 
-const [WIDE, ROW, NAMES, LONG, EDGE] = [504, 30, 140, 300, 10]; // of the drawing, a lane, its name, a full bar, and a knob's room
+const [WIDE, ROW, NAMES, LONG, EDGE] = [504, 30, 185, 262, 10]; // of the drawing, a lane, its name, a full bar, and a knob's room
 const TIE = 0.05; // less than is shown
 
 export const lines = [4, 7];

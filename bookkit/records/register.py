@@ -33,7 +33,7 @@ implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/summarization: summarization
 applications/captioning: captioning digits
-tradeoffs/buys_evidence: buys
+tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/cost: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
