@@ -50,12 +50,14 @@ export function controls(data, at) {
   return panel(at, "Make the rules of the race",
     choice("equal", "Equal for all", rules.map(({ name }) => name), { then: (now) => changed(data, now, { limit: rules[now.equal].limits.length - 1 }) }),
     slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then, off: limits.length < 2 }),
-    choice("counts", "What counts", measures, { then }), reset(), hint("Drag the two knobs, or press the arrow keys on them."));
+    choice("counts", "What counts", measures, { then }), hint("Drag the two knobs, or press the arrow keys on them."), reset());
 }
 
-/* Move one end of the tested lengths. */
-const put = (data, at, key, place) =>
-  changed(data, at, { [key]: key === "from" ? clamp(place, 0, at.to) : clamp(place, at.from, data.lengths.length - 1) });
+/* Move one end of the tested lengths; it takes the other along where they meet. */
+function put(data, at, key, to) {
+  const place = clamp(to, 0, data.lengths.length - 1);
+  return changed(data, at, key === "from" ? { from: place, to: Math.max(place, at.to) } : { from: Math.min(place, at.from), to: place });
+}
 
 /* In gold for who wins, paler for who has won before. */
 const crown = (base, opacity) => opacity > 0 && h("path", {
@@ -87,7 +89,7 @@ export function view({ lanes, tied }, at, data) {
     ...arrowKeys(([right, up], now) => put(data, now, key, now[key] + (right || up))),
   }, h("circle", { class: "am-hit", cx: x(edge), cy: y + 7, r: 17 }), h("circle", { class: "am-knob", cx: x(edge), cy: y + 7, r: 9 }));
   const beyond = lengths.findIndex(([least]) => least > data.trained);
-  return chart(WIDE, y + 44, { role: "group", "aria-label": "The models, the best first, and the lengths of the test sentences" },
+  return chart(WIDE, y + 44, { class: "am-race", role: "group", "aria-label": "The models, the best first, and the lengths of the test sentences" },
     rows, label(0, y - 12, "words in a test sentence"),
     beyond > 0 && [label(WIDE, y - 12, "longer than in training", "am-end am-pale"), line(x(beyond), y - 6, x(beyond), y + 20, "am-mark")],
     lengths.map(([least, most], place) => [
@@ -103,8 +105,8 @@ export function said({ lanes, tied, ahead }, { counts, won }, { rules, trainings
   const [first, second] = lanes;
   const [usual] = rules[0].limits;
   const points = `with ${num(first.score, 1)} of 100`;
-  const lead = second ? `, ${num(first.score - second.score, 1)} ahead of ${second.name}, and ahead on ${ahead} of ${first.seeds.length} seeds.` : ": no other fits.";
-  const result = tied.length > 1 ? `${list(tied)} share the first place ${points}: nobody gets the crown.` : `${first.name} wins ${points}${lead}`;
+  const lead = second ? `, ${num(first.score - second.score, 1)} ahead of ${second.name}, on ${ahead} of ${first.seeds.length} seeds.` : ": no other fits.";
+  const result = tied.length > 1 ? `${list(tied)} share the first place ${points}: no crown.` : `${first.name} wins ${points}${lead}`;
   const apart = lanes.filter(({ updates }) => updates !== usual).map(({ name, updates }) => `${name} ${whole(updates)}; `);
   const note = apart.length > 0 ? ` Updates: ${apart.join("")}all others ${whole(usual)}.` : "";
   const models = new Set(trainings.map(({ name }) => name)).size;
