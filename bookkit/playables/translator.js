@@ -1,6 +1,7 @@
 /* The translator in the page. Until the reader asks for more, it shows sentences that Python
    translated, and fetches nothing. After a click it translates what the reader types. seq2seq.js
    computes the translation, and sentence.js draws it. */
+import { canLoad, found, get, kilobytes } from "./fetched.js";
 import { CONTROLS, SAID, argmax, button, choice, h, hint, num, panel, slider, table } from "./kit.js";
 import { lineOf, ribbons, sameWords } from "./sentence.js";
 import { cutLargest, readTranslator, swapLargest, translate } from "./seq2seq.js";
@@ -16,23 +17,6 @@ export const start = ({ examples: [first], gloss, counts }) => ({
   loading: false, sentences: 0, text: first.words.join(" "), invalid: false, kind: 0, extent: 100, compare: false,
 });
 
-/* What has been fetched, by its file: translators, and sentences with what follows each word in them. */
-const fetched = new Map();
-const found = (file) => fetched.get(file.address ?? file.base64);
-
-/* The bytes of a file: from the output itself, or from the site that the page is part of. */
-async function bytesOf({ address, base64 }) {
-  if (base64) return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
-  const answer = await fetch(`${document.documentElement.dataset.content_root}_static/${address}`);
-  if (!answer.ok) throw new Error(`the site answers ${answer.status}`);
-  return answer.arrayBuffer();
-}
-
-async function get(file, read) {
-  if (!found(file)) fetched.set(file.address ?? file.base64, read(await bytesOf(file)));
-  return found(file);
-}
-
 const textOf = (buffer) => new TextDecoder().decode(buffer);
 
 const readSentences = (buffer) => textOf(buffer).trim().split("\n").map((line) => {
@@ -43,7 +27,6 @@ const readSentences = (buffer) => textOf(buffer).trim().split("\n").map((line) =
 /* For every word those that came after it in training, likely ones first; "" is the edge of a sentence. */
 const readFollowers = (buffer) => new Map(Object.entries(JSON.parse(textOf(buffer))).map(([word, after]) => [word, after.split(" ")]));
 
-const kilobytes = (...files) => `${Math.round(files.reduce((total, { bytes }) => total + bytes, 0) / 1000)} KB`;
 const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}'\u2019]+/u).filter((word) => word);
 
 /* Words that may come next in a text: those that begin as its last word does, likely ones first. */
@@ -186,13 +169,11 @@ async function count(begun, event, { data, set }) {
 
 /* ---- What is seen ---- */
 
-const canLoad = ({ files }) => files.with.base64 || typeof document === "undefined" || document.documentElement.dataset.content_root !== undefined;
-
 export const controls = (data, at) => panel(at, "Choose a sentence and write its translation",
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
-  canLoad(data)
+  canLoad(data.files.with)
     ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
     : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
 

@@ -24,6 +24,7 @@ mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
+implementation/learned_by_heart_evidence: founding
 implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
@@ -35,10 +36,9 @@ applications/summarization: summarization
 applications/captioning: captioning digits
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
-tradeoffs/cost: cost
+tradeoffs/length_evidence: cost
 tradeoffs/cheaper: kv_heads kv_heads_once recall
 tradeoffs/devices_evidence: devices
-appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {
     study: f"{page}.ipynb"

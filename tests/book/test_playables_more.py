@@ -197,6 +197,22 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         assert right[0] - right[4] < right[1] - right[5], "without, length hurts more"
 
 
+def test_the_networks_of_the_phrase_book_are_fetched_and_answer(browser: Browser) -> None:
+    with opened(browser, document("phrase-finger"), "phone", "light") as page:
+        typed, said = page.get_by_label("An English phrase"), page.locator(".am-play-said")
+        typed.fill("excuse me")
+        assert "The network writes" not in said.inner_text()
+        page.get_by_role("button", name="Load both networks").press("Enter")
+        page.locator("input[type=text]:focus").wait_for()
+        typed.fill("Excuse me")
+        assert "writes “me gusta la música”" in said.inner_text()
+        typed.fill("good nigth")
+        assert page.locator("figure :is(ins, del)").all_inner_texts()
+        page.get_by_role("button", name="the shuffled book").click()
+        assert "the finger copies “tengo hambre”" in said.inner_text()
+        assert not broken_rules(page)
+
+
 def test_a_translation_is_written_word_by_word(browser: Browser) -> None:
     motion = {"reduced_motion": "no-preference"}
     with opened(browser, document("translator"), "desk", "light", **motion) as page:
