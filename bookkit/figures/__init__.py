@@ -59,6 +59,7 @@ from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
+from bookkit.playables.whiteboard import whiteboard
 from bookkit.playables.widths import width_explorer
 from bookkit.playables.winning import Rule, Training, make_win
 
@@ -75,5 +76,6 @@ __all__ = [
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
     "shifted_map", "softmax_explorer", "switchboard", "text_bill", "three_scores",
     "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds",
-    "use_style", "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
+    "use_style", "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
+    "written_text",
 ]  # fmt: skip

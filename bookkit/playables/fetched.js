@@ -20,7 +20,7 @@ export async function get(file, read) {
   return found(file);
 }
 
-export const kilobytes = (...files) => `${Math.round(files.reduce((total, { bytes }) => total + bytes, 0) / 1000)} KB`;
+export const kibibytes = (...files) => `${Math.round(files.reduce((total, { bytes }) => total + bytes, 0) / 1024)} KiB`;
 
 /* Whether there is a site around the page, or the output holds the file. */
 export const canLoad = ({ base64 }) => base64 || typeof document === "undefined" || document.documentElement.dataset.content_root !== undefined;

@@ -1,6 +1,6 @@
 /* A phrase that a reader types: on the left a network translates it, on the right a finger looks up
    the phrase of its book that is most like it. seq2seq.js computes the network. */
-import { canLoad, found, get, kilobytes } from "./fetched.js";
+import { canLoad, found, get, kibibytes } from "./fetched.js";
 import { CONTROLS, SAID, button, choice, h, panel, range } from "./kit.js";
 import { readTranslator, translate } from "./seq2seq.js";
 
@@ -53,7 +53,7 @@ const pick = (text) => button(text, { text, note: "" }, { "data-grows": true });
 async function load({ loading }, event, { data, root, set }) {
   if (loading) return null;
   const byKey = event.detail === 0;
-  set({ loading: true, note: `Fetching ${kilobytes(...data.files)}.` });
+  set({ loading: true, note: `Fetching ${kibibytes(...data.files)}.` });
   try {
     await Promise.all(data.files.map((file) => get(file, readTranslator)));
   } catch (fault) {
@@ -72,7 +72,7 @@ export const controls = (data, at) => panel(at, "Type a phrase, and choose the b
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Phrases to try" }, h("span", { "aria-hidden": "true" }, "Try"), Object.keys(data.written[0]).map((one) => pick(one)())),
   choice("book", "Learned from", BOOKS, { then: { note: "" }, grows: true }),
   !at.loaded && (canLoad(data.files[0])
-    ? button(`Load both networks (${kilobytes(...data.files)}) to try your own phrases`, load, { off: at.loading, "data-grows": true })
+    ? button(`Load both networks (${kibibytes(...data.files)}) to try your own phrases`, load, { off: at.loading, "data-grows": true })
     : h("p", {}, "To try your own phrases in a notebook: phrase_finger(embedded=True).")));
 
 /* The nearest phrase, with what was dropped struck through and what was added marked. */

@@ -1,7 +1,7 @@
 /* The translator in the page. Until the reader asks for more, it shows sentences that Python
    translated, and fetches nothing. After a click it translates what the reader types. seq2seq.js
    computes the translation, and sentence.js draws it. */
-import { canLoad, found, get, kilobytes } from "./fetched.js";
+import { canLoad, found, get, kibibytes } from "./fetched.js";
 import { CONTROLS, SAID, argmax, button, choice, h, hint, num, panel, slider, table } from "./kit.js";
 import { lineOf, ribbons, sameWords } from "./sentence.js";
 import { cutLargest, readTranslator, swapLargest, translate } from "./seq2seq.js";
@@ -118,7 +118,7 @@ async function load({ loading }, event, { data, root, set }) {
   if (loading) return null;
   const { files } = data;
   const byKey = event.detail === 0;
-  set({ loading: true, note: `Fetching ${kilobytes(files.with, files.sentences, files.followers)}.` });
+  set({ loading: true, note: `Fetching ${kibibytes(files.with, files.sentences, files.followers)}.` });
   try {
     const [model, all] = await Promise.all([get(files.with, readTranslator), get(files.sentences, readSentences), get(files.followers, readFollowers)]);
     set({ sentences: all.length, gloss: model.gloss, note: `The translator is here. It knows ${model.ids.size} words, all in the list below: type a sentence that is made of them, or take a random one.` });
@@ -133,7 +133,7 @@ async function compare({ compare: before }, event, { data, set }) {
   const { without } = data.files;
   set({ compare: !before });
   if (!before && !found(without)) {
-    set({ note: `Fetching ${kilobytes(without)}.` });
+    set({ note: `Fetching ${kibibytes(without)}.` });
     try {
       await get(without, readTranslator);
     } catch (fault) {
@@ -174,7 +174,7 @@ export const controls = (data, at) => panel(at, "Choose a sentence and write its
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
   canLoad(data.files.with)
-    ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
+    ? button(`Load the translator (${kibibytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
     : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
 
 function choosing(data, at) {
@@ -202,7 +202,7 @@ const changing = (data, at) => panel(at, "Change the attention, or compare",
   choice("kind", "Weights", ["as learned", "cut the largest", "swap the two largest"], { then: (now) => again(data, now) }),
   slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => again(data, now) }),
   h("label", { class: "am-play-tick" }, h("input", { type: "checkbox", checked: at.compare, onchange: compare }),
-    h("span", {}, `Compare with the translator without attention (${kilobytes(data.files.without)} more)`)),
+    h("span", {}, `Compare with the translator without attention (${kibibytes(data.files.without)} more)`)),
   at.compare && found(data.files.without) && button(`Translate all ${at.sentences} sentences with both`, count));
 
 const counted = (data, { counts }) => counts.length > 0 && [

@@ -19,7 +19,7 @@ history/choices_evidence: choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
-mathematics/heads_evidence: heads real_heads
+mathematics/heads_evidence: heads real_heads kv_heads kv_heads_once
 mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
@@ -37,7 +37,7 @@ applications/captioning: captioning digits
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/length_evidence: cost
-tradeoffs/cheaper: kv_heads kv_heads_once recall
+tradeoffs/state_evidence: recall hybrids
 tradeoffs/devices_evidence: devices
 """
 PAGES: Mapping[str, str] = {

@@ -100,7 +100,7 @@ def test_a_config_is_pasted_and_one_that_cannot_be_read_says_why(browser: Browse
         sizes |= {"num_key_value_heads": 2, "intermediate_size": 96, "vocab_size": 99}
         text.fill(json.dumps({"model_type": "llama", **sizes}))
         assert page.get_by_role("alert").inner_text() == ""
-        assert "this model keeps 8.39 MB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
+        assert "this model keeps 8.00 MiB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
 
 
 @pytest.mark.parametrize("screen", ["desk", "phone"])
