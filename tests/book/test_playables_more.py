@@ -244,3 +244,18 @@ def test_a_weight_is_dragged_by_mouse_set_by_finger_and_stepped_by_key(browser: 
         assert "is on word 3" in said.inner_text()
         page.get_by_role("button", name="its own").click()
         assert "These are the model's own weights" in said.inner_text()
+
+
+def test_a_knob_is_dragged_by_finger_and_takes_the_other_along(browser: Browser) -> None:
+    with opened(browser, document("make-win"), "phone", "light", is_mobile=True) as page:
+        knobs = page.locator(".am-handle")
+        knobs.first.scroll_into_view_if_needed()
+        box, finger = box_of(knobs.first), page.context.new_cdp_session(page)
+        for step in range(20):
+            at = {"x": box["x"] + box["width"] / 2 + 18 * step, "y": box["y"] + box["height"] / 2}
+            touch = {"type": "touchMove" if step else "touchStart", "touchPoints": [at]}
+            finger.send("Input.dispatchTouchEvent", touch)
+            page.wait_for_timeout(30)
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        assert [one.get_attribute("aria-valuenow") for one in knobs.all()] == ["36", "40"]
+        assert "concat wins" in page.locator(".am-play-said").inner_text()
