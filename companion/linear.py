@@ -89,8 +89,9 @@ def linear_attention(
     The weight of key j for query i is their dot product, decayed by steps j + 1 to i (Sun et al.,
     2023). Without a feature map this weighted sum is the output, as in the recurrent and chunked
     forms, to the rounding. With one, the dot product is that of the mapped vectors, and the sum is
-    divided by the sum of its weights, as in the paper. The other two forms get there with mapped
-    queries and keys and a column of ones beside the values: what it becomes is the divisor.
+    divided by the sum of its weights, as in the paper. The other two forms have no feature map. To
+    use one, map queries and keys yourself, and append a column of ones to the values: in the
+    output, this column is the sum by which the others are divided.
 
     Half precision accumulates in float32. Causal attention makes (..., n, n) weights, with decay
     for n at the next power of two.

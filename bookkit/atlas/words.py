@@ -268,10 +268,10 @@ def _norm_words(layer: LayerSpec) -> str:
 def in_bytes(number: int) -> str:
     """Write a number of bytes.
 
-    >>> in_bytes(4_563_402_752), in_bytes(512), in_bytes(1_500_000)
-    ('4.6 GB', '512 bytes', '1.5 MB')
+    >>> in_bytes(4_563_402_752), in_bytes(512), in_bytes(3 * 2**19)
+    ('4.2 GiB', '512 bytes', '1.5 MiB')
     """
-    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+    for size, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if number >= size:
             value = number / size
             return f"{value:.0f} {unit}" if value >= _WHOLE else f"{value:.1f} {unit}"

@@ -23,7 +23,7 @@ check_break_even = Value(
     rtol=0.01,
 )  # fmt: skip
 
-FULL, ROOM = 18 * 2 * 8 * 64 * 2, 80 * 10**9
+FULL, ROOM = 18 * 2 * 8 * 64 * 2, 80 * 2**30
 TEXT = FULL * 131_072 + FULL * 127
 
 check_gpt_oss = Several(
@@ -36,9 +36,9 @@ check_gpt_oss = Several(
         "there is a key and a value, and each number takes 2 bytes": (FULL // 2, FULL // 4),
         "that is what one layer keeps": FULL // 18,
     }, otherwise="got {got:g} bytes"),
-    texts=Value("How many texts of 131,072 tokens fit into 80 GB.", right=ROOM // TEXT, mistakes={
+    texts=Value("How many texts of 131,072 tokens fit into 80 GiB.", right=ROOM // TEXT, mistakes={
         "that is the number if every layer kept all tokens": ROOM // (2 * FULL * 131_072),
-        "a GB has 10**9 bytes, and a text takes about 4.8 of them": ROOM // TEXT + 1,
+        "a GiB has 2**30 bytes, and a text takes about 4.5 of them": ROOM // TEXT - 1,
     }, otherwise="got {got:g} texts"),
 )  # fmt: skip
 

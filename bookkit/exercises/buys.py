@@ -1,72 +1,20 @@
-"""The exercises of "What attention buys"."""
+"""The exercises of "Which one is best?"."""
 
-from collections.abc import Callable, Mapping, Set
-from functools import partial
+from collections.abc import Mapping, Sequence, Set
+from statistics import fmean
 from typing import Any
 
-import numpy as np
+from bookkit.exercises.answers import refuse
+from bookkit.exercises.exercise import Function, Value
 
-from bookkit.exercises.answers import Numbers, refuse
-from bookkit.exercises.exercise import Function
-
-DICE = np.random.default_rng(7)
-
-
-def _local(
-    scores: Numbers, position: float, window: int, *, sigma: float = 0.5, bell: float = 1,
-    everywhere: bool = False, closed: bool = True,
-) -> Any:  # fmt: skip
-    """Weigh words near a position; `sigma` is in units of the window, D."""
-    distance = np.arange(len(scores)) - position
-    near = abs(distance) <= window if closed else abs(distance) < window
-    powers = np.exp(scores - scores.max()) * (near | everywhere)
-    curve = np.exp(-bell * distance**2 / (2 * (sigma * window) ** 2))
-    return powers / powers.sum() * curve * near
-
-
-check_local = Function(
-    "`local(scores, place, window)`, the weights of Luong's predictive local attention, from k "
-    "scores, a position (a real number, the first word stands at 0) and D, to k weights.",
-    right=_local,
-    cases=[(DICE.normal(size=k), *rest) for k, *rest in ((9, 4.3, 2), (7, 0.4, 3), (8, 5.0, 2))],
-    mistakes={
-        "the softmax runs over the window, not over the whole sentence":
-            partial(_local, everywhere=True),
-        "the bell curve is missing": partial(_local, bell=0),
-        "the weights are not normalised again after the bell curve":
-            lambda *given: _local(*given) / _local(*given).sum(),
-        "sigma is D / 2, not D": partial(_local, sigma=1),
-        "the window reaches as far as D, D included": partial(_local, closed=False),
-        "the bell curve falls with the squared distance over 2 sigma^2": partial(_local, bell=2),
-        "the place is a real number: do not round it": lambda s, p, w: _local(s, round(p), w),
-    }, where="local(scores, {1}, {2}): ", rtol=1e-9, atol=1e-12,
-)  # fmt: skip
-
-ADDED = {"dot": (0, 0), "general": (1, 0), "concat": (2, 1), "local": (2, 1), "additive": (5, 1)}
-"""How many matrices (d, d) and vectors (d,) a mechanism adds."""
-
-
-def _more(**other: tuple[int, int]) -> Callable[[str, int], int]:
-    def more(kind: str, d: int) -> int:
-        matrices, vectors = (ADDED | other)[kind]
-        return matrices * d * d + vectors * d
-
-    return more
-
-
-check_weights = Function(
-    '`more(kind, d)`, how many weights a mechanism adds to a translator without attention: "dot", '
-    '"general", "concat", "local" (general in a window around a predicted position) or "additive" '
-    "(whose context also enters the decoder's GRU), where all states have width d.",
-    right=_more(), cases=[(kind, d) for d in (6, 128) for kind in ADDED], mistakes={
-        "the vector v is missing": (_more(concat=(2, 0)), _more(additive=(5, 0))),
-        "the matrix meets both vectors, it is (2d, d)": _more(concat=(1, 1)),
-        "the prediction has a matrix and a vector of its own": _more(local=(1, 0)),
-        "general has a matrix, too": _more(local=(1, 1)),
-        "the prediction ends in a vector": _more(local=(2, 0)),
-        "the context enters three gates of the GRU": _more(additive=(2, 1)),
-        "the GRU has three gates, not one": _more(additive=(3, 1)),
-    }, where="more({0!r}, {1}): got {got:g}: ", otherwise="which is not it",
+check_share = Value(
+    "The share of short sentences at which both models get as many right, from 0 to 1.",
+    right=0.75, mistakes={
+        "that is the share of long sentences": 0.25,
+        "a share from 0 to 1, no percent": 75,
+        "both have the same number of short sentences: weigh what each gets right by the shares":
+            (0.5, 2 / 3),
+    }, otherwise="got {got:g}: at this share one of the two is ahead", rtol=0, atol=1e-6,
 )  # fmt: skip
 
 check_updates = Function(
@@ -126,4 +74,27 @@ check_front = Function(
         "'a' is missing: its twin is no better":
             lambda arms: _front(arms) - ({"a"} if arms["a"] == arms["b"] else set()),
     }, read=_names, otherwise=_off_the_front,
+)  # fmt: skip
+
+Runs = Sequence[float]
+
+
+def _gaps(new: Runs, old: Runs) -> list[float]:
+    return [one - other for one, other in zip(new, old, strict=True)]
+
+
+check_gap = Function(
+    "`gap(new, old)`, from the results of two models on the same seeds to how far the new one is "
+    "ahead on average.",
+    right=lambda new, old: fmean(_gaps(new, old)),
+    cases=[([60, 90, 69], [70, 68, 75]), ([50.0, 52.0], [40.0, 44.0])], mistakes={
+        "the new model is shown by its best run, and the old one by all":
+            lambda new, old: max(new) - fmean(old),
+        "the best run of each says how lucky they were: take the means":
+            lambda new, old: max(new) - max(old),
+        "that is the seed on which the new one is furthest ahead":
+            lambda new, old: max(_gaps(new, old)),
+        "new minus old, not old minus new": lambda new, old: fmean(_gaps(old, new)),
+        "a mean, not a sum": lambda new, old: sum(_gaps(new, old)),
+    }, otherwise="got {got:g} for {} and {}", rtol=1e-9, atol=1e-9,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The exercises of "The bug museum"."""
+"""The exercises of "Prod it"."""
 
 import copy
 import math

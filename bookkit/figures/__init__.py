@@ -27,12 +27,15 @@ from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
 from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
+from bookkit.playables.bills import text_bill
+from bookkit.playables.broadcasting import broadcast_scores
 from bookkit.playables.caching import growing_cache
 from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.cutting import cut_arrows
 from bookkit.playables.divided import divided_head
+from bookkit.playables.finger import phrase_finger
 from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.grey import bend_ruler, grey_names
@@ -44,30 +47,35 @@ from bookkit.playables.next_word import next_word
 from bookkit.playables.order import word_order
 from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
+from bookkit.playables.prodding import prod_it
 from bookkit.playables.queries import drag_query
 from bookkit.playables.requests import one_request
 from bookkit.playables.ring import ring_layout
 from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
+from bookkit.playables.speeds import two_speeds
 from bookkit.playables.swapped import memory_swap
 from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
 from bookkit.playables.timeline import attention_timeline, timeline_list, timeline_steps
 from bookkit.playables.translator import live_translator
+from bookkit.playables.whiteboard import whiteboard
 from bookkit.playables.widths import width_explorer
+from bookkit.playables.winning import Rule, Training, make_win
 
 __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
-    "ReadSentence", "attended_picture", "attention_map", "attention_timeline", "band", "bend_ruler",
-    "calculator", "caption_maps", "compounding", "copier_view", "cut_arrows", "divided_head",
-    "drag_query", "finish_story", "glossed_text", "gold_links", "gradient_flow", "grey_names",
-    "growing_cache", "head_viewer", "heads_that_copy", "intervals", "label_along", "label_ends",
-    "letter_color", "limit_line", "live_translator", "match_texts", "memory_swap", "move_weights",
-    "narrow_softmax", "next_word", "one_request", "online_softmax_steps", "paint_mask",
-    "prefix_tree", "residual_diagram", "ring_layout", "rotary_angles", "score_map",
-    "sentence_ribbons", "shifted_map", "softmax_explorer", "switchboard", "three_scores",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "use_style",
-    "weight_key", "width_explorer", "word_order", "writing_clock", "written_text",
+    "ReadSentence", "Rule", "Training", "attended_picture", "attention_map", "attention_timeline",
+    "band", "bend_ruler", "broadcast_scores", "calculator", "caption_maps", "compounding",
+    "copier_view", "cut_arrows", "divided_head", "drag_query", "finish_story", "glossed_text",
+    "gold_links", "gradient_flow", "grey_names", "growing_cache", "head_viewer", "heads_that_copy",
+    "intervals", "label_along", "label_ends", "letter_color", "limit_line", "live_translator",
+    "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
+    "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
+    "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
+    "shifted_map", "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
+    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
+    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

@@ -77,10 +77,12 @@ class RepairedAttention(FoundingAttention):
 
     def weigh_letters(self, score: Tensor, letters: Tensor) -> Tensor:
         """Give padding a weight of 0: `letters` (b, k) is True where a letter stands."""
+        score = tf.tensordot(score, self.V_a,
+                             axes=[3, 0])
+        score = tf.where(
+            letters[:, None, :, None], score, -inf)
         attention_weights = tf.nn.softmax(
-            tf.where(letters[:, None, :, None],
-            tf.tensordot(score, self.V_a,
-                         axes=[3, 0]), -inf), axis=2)
+            score, axis=2)
         return attention_weights
 
     def blend(self, attention_weights: Tensor, encoder_output: Tensor) -> Tensor:

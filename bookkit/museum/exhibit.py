@@ -53,17 +53,6 @@ class Exhibit:
             return str(error)
         return ""
 
-    @property
-    def links(self) -> str:
-        """The threads as Markdown."""
-        return ", ".join(
-            f"[{repository} #{number}](https://github.com/{repository}/issues/{number})"
-            for repository, *numbers in (
-                one.split(" #") for one in self.threads
-            )
-            for number in numbers
-        )
-
 
 def normal_numbers(*shape: int, seed: int = 0) -> Tensor:
     """Return normal numbers, the same at every call."""

@@ -8,7 +8,16 @@ from importlib.resources.abc import Traversable
 from bookkit.notebook.axis import Dot, axis
 from bookkit.notebook.latex import escape_latex
 from bookkit.notebook.verdicts import VERDICTS, verdict_html
-from bookkit.records import Claim, Origin, Study, Verdict, format_number, load_result, with_unit
+from bookkit.records import (
+    Claim,
+    Measure,
+    Origin,
+    Study,
+    Verdict,
+    format_number,
+    load_result,
+    with_unit,
+)  # fmt: skip
 from bookkit.records.rounding import fewest_decimals
 
 # Where nobody has put the finding into words: true sentences that fit every claim.
@@ -52,6 +61,12 @@ background:var(--am-petrol,#2f8593)}
 border-top:1px solid var(--am-hair,rgba(127,140,150,.4))}
 :where(.measured summary){cursor:pointer}
 """.strip().replace("\n", "")
+
+
+def _measure(study: Study, key: str) -> Measure:
+    """Return a measure of a study, or of the one whose name stands before it."""
+    other, _, name = key.rpartition(":")
+    return (load_result(other) if other else study)[name]
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,7 +153,7 @@ class MeasuredBox:
         if finding is None or not finding.sides:
             dot = Dot("", claim.mean, claim.interval, claim.plain_digits)
             return axis([dot], claim.unit, side=claim.side, mark=claim.threshold)
-        measures = [self.study[key] for key in finding.sides.values()]
+        measures = [_measure(self.study, key) for key in finding.sides.values()]
         share = measures[0].unit.startswith("%")
         marks = (0.0, 100.0) if share else ()
         decimals = max(
@@ -207,7 +222,7 @@ class MeasuredBox:
         if claim.wants_answers:
             sure.append(_WANTS_ANSWERS)
         sides = claim.finding.sides if claim.finding else {}
-        names = {key: f"“{label}”" for label, key in sides.items()}
+        names = {key.rpartition(":")[2]: f"“{label}”" for label, key in sides.items()}
         sure += [f"{names.get(key, key)} is close to its {end}" for key, end in claim.near.items()]
         ran = [
             f"{study.processor}, {threads}",

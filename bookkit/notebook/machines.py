@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 from bookkit.records import Claim, Study, load_result, verdict_of
 from bookkit.records.reading import read_study
@@ -29,6 +30,12 @@ def machines(study: str) -> list[Study]:
     kept = [path.read_text("utf-8") for path in folder.iterdir()] if folder.is_dir() else []
     found = [read_study(json.loads(text), name=study) for text in kept]
     return [*sorted(found, key=lambda one: (one.processor == latest.processor, one.date)), latest]
+
+
+def gpu_readings() -> dict[str, Any]:
+    """Return what `python -m benchmarks gpu` found when it last ran: see `benchmarks.records`."""
+    text = files("benchmarks").joinpath("results", "gpu.json").read_text("utf-8")
+    return dict(json.loads(text))
 
 
 @dataclass(frozen=True, repr=False)

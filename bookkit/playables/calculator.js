@@ -41,7 +41,7 @@ export const controls = (data, at) => panel(at, "Choose a model, the length of t
         [...data.models.map(({ title }) => title), ...(at.own ? ["your own file"] : [])].map((words, place) =>
           h("option", { value: place, selected: place === now.model }, words)))),
     slider("length", "tokens", { max: data.lengths.length - 1, show: (place) => whole(data.lengths[place]) }),
-    slider("memory", "memory", { max: data.memories.length - 1, show: (place) => `${whole(data.memories[place])} GB` }),
+    slider("memory", "memory", { max: data.memories.length - 1, show: (place) => `${whole(data.memories[place])} GiB` }),
     choice("precision", "numbers in", data.precisions.map(([name]) => name)),
     h("details", { class: "am-calculator-paste" }, h("summary", {}, "Its config.json: paste your own"),
       h("label", {}, h("span", {}, "config.json"), h("textarea", {
@@ -55,7 +55,7 @@ const kindOf = ({ what, tokens, limit }) =>
 
 export function model(data, at) {
   if (!at.read) return { fault: at.fault };
-  const [tokens, memory, [, itemsize]] = [data.lengths[at.length], data.memories[at.memory] * 1e9, data.precisions[at.precision]];
+  const [tokens, memory, [, itemsize]] = [data.lengths[at.length], data.memories[at.memory] * 2 ** 30, data.precisions[at.precision]];
   const entries = (length, { beyond, tokens: each, limit }) => {
     const seen = beyond === null ? length : length % beyond;
     return Math.min(each === null ? 1 : Math.floor(seen / each), limit ?? Infinity);
@@ -122,5 +122,5 @@ export function said(m, at, data) {
   const more = m.token ? `In a long text, each token adds ${inBytes(m.token)}, in ${m.growing} of ${count} layers.` : "In a long text, more tokens add nothing.";
   const texts = m.kept ? `${whole(m.texts)} such text${m.texts === 1 ? "" : "s"}` : "any number of such texts";
   const beyond = data.lengths[at.length] > at.made ? ` (Its file gives ${whole(at.made)} as the most tokens.)` : "";
-  return `Of a text of ${tokens} tokens, ${at.title} keeps ${inBytes(m.kept)}.${beyond} ${more} ${memory} GB ${m.kept && !m.texts ? "do not hold even one such text" : `hold ${texts}`}, the weights not counted.`;
+  return `Of a text of ${tokens} tokens, ${at.title} keeps ${inBytes(m.kept)}.${beyond} ${more} ${memory} GiB ${m.kept && !m.texts ? "do not hold even one such text" : `hold ${texts}`}, the weights not counted.`;
 }

@@ -14,7 +14,7 @@ LENGTHS = tuple(2**power for power in range(7, 21))
 """The lengths that the slider offers, in tokens."""
 
 MEMORIES = (1, 2, 4, 8, 16, 24, 48, 80, 141, 192, 320, 640, 1128)
-"""The memories that the slider offers, in GB: those of processors, and of eight of the largest."""
+"""The memories that the slider offers, in GiB: those of processors, and of eight of the largest."""
 
 PRECISIONS = {"float32": 4, "bfloat16": 2, "8 bits": 1}
 """Bytes of a number of keys and values."""

@@ -29,12 +29,12 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /* A whole number with a comma behind each thousand. */
 export const whole = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/* Say a number of bytes with three digits. */
+/* Say a number of bytes with three digits, in powers of 1,024. */
 export function inBytes(size) {
   if (size < 999.5) return size === 1 ? "1 byte" : `${Number(size.toPrecision(3))} bytes`;
-  const unit = Math.min([999.5e3, 999.5e6, 999.5e9, 999.5e12].filter((bound) => size >= bound).length, 4);
-  const said = size / 1000 ** (unit + 1);
-  return `${said >= 1e6 ? said.toPrecision(3) : said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["kB", "MB", "GB", "TB", "PB"][unit]}`;
+  const unit = Math.min([1, 2, 3, 4].filter((power) => size >= 999.5 * 1024 ** power).length, 4);
+  const said = size / 1024 ** (unit + 1);
+  return `${said >= 1e6 ? said.toPrecision(3) : said.toFixed(said >= 99.95 ? 0 : said >= 9.995 ? 1 : 2)} ${["KiB", "MiB", "GiB", "TiB", "PiB"][unit]}`;
 }
 
 /* The softmax of scores over the allowed ones; all zeros where none is allowed. */

@@ -1,5 +1,5 @@
 /* One request to a language model: when each token was read or written, and what is in memory then. */
-import { CONTROLS, SAID, chart, choice, clamp, h, label, line, num, panel, range, scale, slider, sum, table } from "./kit.js";
+import { CONTROLS, SAID, chart, choice, clamp, h, inBytes, label, line, num, panel, range, scale, slider, sum, table } from "./kit.js";
 
 const [WIDE, HIGH, LEFT, RIGHT, TOP, TALL] = [430, 92, 6, 424, 30, 26];
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
@@ -31,7 +31,6 @@ export function view(m, { request, step }, { requests, weightBytes }) {
   const block = (from, to, kind) => h("rect", { x: x(from), width: Math.max(x(to) - x(from) - 0.6, 0.6), y: TOP, height: TALL, class: kind });
   const apart = STEPS.find((step) => m.slowest / step < 6);
   const ticks = range(Math.floor(m.slowest / apart) + 1).map((at) => at * apart);
-  const mb = (bytes) => `${num(bytes / 1e6, bytes < 1e8 ? 1 : 0)} MB`;
   return [
     CONTROLS,
     chart(WIDE, HIGH, {},
@@ -43,7 +42,7 @@ export function view(m, { request, step }, { requests, weightBytes }) {
       line(x(m.now), TOP - 6, x(m.now), TOP + TALL + 6, "am-mark")),
     h("p", { class: "am-request-asked" }, `\u201c${question}\u201d`),
     h("p", { class: "am-request-text" }, words.slice(0, m.written).map(([piece]) => piece).join("")),
-    table(["since the text came", "tokens in the cache", "cache", "weights"], [[seconds(m.now), String(m.cached), mb(m.bytes), mb(weightBytes)]]),
+    table(["since the text came", "tokens in the cache", "cache", "weights"], [[seconds(m.now), String(m.cached), inBytes(m.bytes), inBytes(weightBytes)]]),
     SAID,
   ];
 }

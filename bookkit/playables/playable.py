@@ -9,6 +9,7 @@ the package that is installed; `BOOKKIT_STORED=1`, which `make notebooks` sets, 
 """
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -83,6 +84,20 @@ def playable(name: str, label: str, *, caption: str = "", **data: Any) -> Playab
     A map of attention to move: a drawing to play with.
     """
     return Playable(name, label, caption, data)
+
+
+def fetched(path: Path, embedded: bool) -> dict[str, Any]:
+    """Say where a page finds a file below `static`, how large it is, and which version is meant.
+
+    Args:
+        path: the file.
+        embedded: give its bytes themselves, for an output around which there is no site.
+    """
+    content = path.read_bytes()
+    if embedded:
+        return {"base64": base64.b64encode(content).decode("ascii"), "bytes": len(content)}
+    digest = hashlib.sha256(content).hexdigest()[:10]
+    return {"address": f"{path.parent.name}/{path.name}?v={digest}", "bytes": len(content)}
 
 
 def plain(value: Any) -> Any:

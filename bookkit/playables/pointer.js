@@ -29,9 +29,10 @@ export function sumUp({ words, weights: given }, report, longest = 12) {
   while (written.length < longest) {
     const before = rowOf(weights["target_embedding.weight"], known(last));
     state = recur(weights, "decoder.*_l0", before, state);
-    const row = softmax(keys.map((key) => dot(state, key)));
+    const [query] = state;
+    const row = softmax(keys.map((key) => dot(query, key)));
     const context = range(memory[0].length).map((at) => sum(memory.map((word, place) => row[place] * word[at])));
-    const joined = [...context, ...state];
+    const joined = [...context, ...query];
     const p = softmax(linear(weights["output.weight"], linear(weights["combine.weight"], joined).map(Math.tanh), weights["output.bias"]));
     const speak = sigmoid(linear(weights["switch.weight"], [...joined, ...before], weights["switch.bias"])[0]);
     const final = all.map((_, id) => speak * (p[id] ?? 0));

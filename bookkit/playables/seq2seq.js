@@ -65,23 +65,29 @@ export function sigmoid(x) {
   return 1 / (1 + Math.exp(-x));
 }
 
-/* One step of a gated recurrent unit: the state after it has read one more vector. */
-export function recur(weights, name, input, state) {
+/* One step of a recurrent cell: the state after it has read one more vector. The state of a gated
+   recurrent unit is one vector in a list, that of an LSTM two: what it shows and what it keeps. */
+export function recur(weights, name, input, [before, kept]) {
   const part = (kind) => weights[name.replace("*", kind)];
-  const read = linear(part("weight_ih"), input, part("bias_ih"));
-  const kept = linear(part("weight_hh"), state, part("bias_hh"));
-  const width = state.length;
-  return state.map((before, at) => {
-    const reset = sigmoid(read[at] + kept[at]);
-    const update = sigmoid(read[width + at] + kept[width + at]);
-    const fresh = Math.tanh(read[2 * width + at] + reset * kept[2 * width + at]);
-    return (1 - update) * fresh + update * before;
-  });
+  const width = before.length;
+  const fromInput = linear(part("weight_ih"), input, part("bias_ih"));
+  const fromState = linear(part("weight_hh"), before, part("bias_hh"));
+  const both = (gate, at) => fromInput[gate * width + at] + fromState[gate * width + at];
+  if (kept) {
+    const next = kept.map((cell, at) => sigmoid(both(1, at)) * cell + sigmoid(both(0, at)) * Math.tanh(both(2, at)));
+    return [next.map((cell, at) => sigmoid(both(3, at)) * Math.tanh(cell)), next];
+  }
+  return [before.map((old, at) => {
+    const [reset, update] = [sigmoid(both(0, at)), sigmoid(both(1, at))];
+    const fresh = Math.tanh(fromInput[2 * width + at] + reset * fromState[2 * width + at]);
+    return (1 - update) * fresh + update * old;
+  })];
 }
 
 /* The states of the encoder at every word, when it reads in one direction. */
-function readThrough(weights, name, words) {
-  let state = new Array(weights[name.replace("*", "weight_hh")].shape[1]).fill(0);
+function readThrough({ weights, config }, name, words) {
+  const width = weights[name.replace("*", "weight_hh")].shape[1];
+  let state = range(config.cell === "lstm" ? 2 : 1).map(() => new Array(width).fill(0));
   return words.map((word) => {
     state = recur(weights, name, word, state);
     return state;
@@ -89,13 +95,14 @@ function readThrough(weights, name, words) {
 }
 
 /* Read a sentence in both directions: a memory of every word, and the decoder's first state. */
-export function encode({ weights, config }, ids) {
+export function encode(translator, ids) {
+  const { weights, config } = translator;
   const words = ids.map((id) => rowOf(weights["source_embedding.weight"], id));
-  const forward = readThrough(weights, "encoder.*_l0", words);
-  const backward = readThrough(weights, "encoder.*_l0_reverse", [...words].reverse()).reverse();
-  const memory = forward.map((state, place) => [...state, ...backward[place]]);
-  const ends = [...forward[forward.length - 1], ...backward[0]];
-  const start = linear(weights["bridge.0.weight"], ends, weights["bridge.0.bias"]).map(Math.tanh);
+  const forward = readThrough(translator, "encoder.*_l0", words);
+  const backward = readThrough(translator, "encoder.*_l0_reverse", [...words].reverse()).reverse();
+  const memory = forward.map(([state], place) => [...state, ...backward[place][0]]);
+  const start = forward.at(-1).map((end, part) =>
+    linear(weights[`bridge.${part}.weight`], [...end, ...backward[0][part]], weights[`bridge.${part}.bias`]).map(Math.tanh));
   const looks = config.attention === "additive";
   const keys = looks ? memory.map((word) => times(word, weights["attention.key_weight"])) : null;
   return { memory, keys, start };
@@ -125,13 +132,13 @@ export function translate(translator, words, { change = (row) => row, longest = 
   let last = BEGIN;
   for (let step = 0; step < longest; step += 1) {
     const word = rowOf(weights["target_embedding.weight"], last);
-    let [row, context, input] = [null, encoded.start, word];
+    let [row, context, input] = [null, encoded.start[0], word];
     if (config.attention === "additive") {
-      ({ row, context } = look(weights, state, encoded, change));
+      ({ row, context } = look(weights, state[0], encoded, change));
       input = [...word, ...context];
     }
     state = recur(weights, "decoder.*_l0", input, state);
-    const joined = linear(weights["combine.weight"], [...context, ...state]).map(Math.tanh);
+    const joined = linear(weights["combine.weight"], [...context, ...state[0]]).map(Math.tanh);
     const logits = linear(weights["output.weight"], joined, weights["output.bias"]);
     last = argmax(logits);
     if (last === END) break;

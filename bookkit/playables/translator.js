@@ -1,6 +1,7 @@
 /* The translator in the page. Until the reader asks for more, it shows sentences that Python
    translated, and fetches nothing. After a click it translates what the reader types. seq2seq.js
    computes the translation, and sentence.js draws it. */
+import { canLoad, found, get, kibibytes } from "./fetched.js";
 import { CONTROLS, SAID, argmax, button, choice, h, hint, num, panel, slider, table } from "./kit.js";
 import { lineOf, ribbons, sameWords } from "./sentence.js";
 import { cutLargest, readTranslator, swapLargest, translate } from "./seq2seq.js";
@@ -16,23 +17,6 @@ export const start = ({ examples: [first], gloss, counts }) => ({
   loading: false, sentences: 0, text: first.words.join(" "), invalid: false, kind: 0, extent: 100, compare: false,
 });
 
-/* What has been fetched, by its file: translators, and sentences with what follows each word in them. */
-const fetched = new Map();
-const found = (file) => fetched.get(file.address ?? file.base64);
-
-/* The bytes of a file: from the output itself, or from the site that the page is part of. */
-async function bytesOf({ address, base64 }) {
-  if (base64) return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
-  const answer = await fetch(`${document.documentElement.dataset.content_root}_static/${address}`);
-  if (!answer.ok) throw new Error(`the site answers ${answer.status}`);
-  return answer.arrayBuffer();
-}
-
-async function get(file, read) {
-  if (!found(file)) fetched.set(file.address ?? file.base64, read(await bytesOf(file)));
-  return found(file);
-}
-
 const textOf = (buffer) => new TextDecoder().decode(buffer);
 
 const readSentences = (buffer) => textOf(buffer).trim().split("\n").map((line) => {
@@ -43,7 +27,6 @@ const readSentences = (buffer) => textOf(buffer).trim().split("\n").map((line) =
 /* For every word those that came after it in training, likely ones first; "" is the edge of a sentence. */
 const readFollowers = (buffer) => new Map(Object.entries(JSON.parse(textOf(buffer))).map(([word, after]) => [word, after.split(" ")]));
 
-const kilobytes = (...files) => `${Math.round(files.reduce((total, { bytes }) => total + bytes, 0) / 1000)} KB`;
 const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}'\u2019]+/u).filter((word) => word);
 
 /* Words that may come next in a text: those that begin as its last word does, likely ones first. */
@@ -135,7 +118,7 @@ async function load({ loading }, event, { data, root, set }) {
   if (loading) return null;
   const { files } = data;
   const byKey = event.detail === 0;
-  set({ loading: true, note: `Fetching ${kilobytes(files.with, files.sentences, files.followers)}.` });
+  set({ loading: true, note: `Fetching ${kibibytes(files.with, files.sentences, files.followers)}.` });
   try {
     const [model, all] = await Promise.all([get(files.with, readTranslator), get(files.sentences, readSentences), get(files.followers, readFollowers)]);
     set({ sentences: all.length, gloss: model.gloss, note: `The translator is here. It knows ${model.ids.size} words, all in the list below: type a sentence that is made of them, or take a random one.` });
@@ -150,7 +133,7 @@ async function compare({ compare: before }, event, { data, set }) {
   const { without } = data.files;
   set({ compare: !before });
   if (!before && !found(without)) {
-    set({ note: `Fetching ${kilobytes(without)}.` });
+    set({ note: `Fetching ${kibibytes(without)}.` });
     try {
       await get(without, readTranslator);
     } catch (fault) {
@@ -186,14 +169,12 @@ async function count(begun, event, { data, set }) {
 
 /* ---- What is seen ---- */
 
-const canLoad = ({ files }) => files.with.base64 || typeof document === "undefined" || document.documentElement.dataset.content_root !== undefined;
-
 export const controls = (data, at) => panel(at, "Choose a sentence and write its translation",
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Sentences to try" }, h("span", { "aria-hidden": "true" }, "Try"),
     data.examples.map((one) => button(one.name, pick(one), { "aria-pressed": !at.refused && sameWords(one.words, at.words), "data-grows": true })())),
   slider("shown", "Words written", { max: at.written.length, then: ({ run }) => ({ run: run + 1, note: "" }), grows: true }),
-  canLoad(data)
-    ? button(`Load the translator (${kilobytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
+  canLoad(data.files.with)
+    ? button(`Load the translator (${kibibytes(data.files.with, data.files.sentences, data.files.followers)}) and type your own`, load, { off: at.loading, "data-grows": true })
     : h("p", {}, "To type your own sentences in a notebook: live_translator(embedded=True)."));
 
 function choosing(data, at) {
@@ -221,7 +202,7 @@ const changing = (data, at) => panel(at, "Change the attention, or compare",
   choice("kind", "Weights", ["as learned", "cut the largest", "swap the two largest"], { then: (now) => again(data, now) }),
   slider("extent", "How far", { max: 100, step: 5, show: (share) => `${share} %`, off: at.kind === 0, then: (now) => again(data, now) }),
   h("label", { class: "am-play-tick" }, h("input", { type: "checkbox", checked: at.compare, onchange: compare }),
-    h("span", {}, `Compare with the translator without attention (${kilobytes(data.files.without)} more)`)),
+    h("span", {}, `Compare with the translator without attention (${kibibytes(data.files.without)} more)`)),
   at.compare && found(data.files.without) && button(`Translate all ${at.sentences} sentences with both`, count));
 
 const counted = (data, { counts }) => counts.length > 0 && [

@@ -1,7 +1,5 @@
 """A translator that runs in the reader's browser: type a sentence, and see where it looks."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 from bookkit.data.grammar.reading import read
 from bookkit.data.grammar.render import render
-from bookkit.playables.playable import Playable, playable
+from bookkit.playables.playable import Playable, fetched, playable
 
 FOLDER = Path(__file__).with_name("static") / "translator"
 """Where the files lie that a page fetches; the site has them in `_static/translator`."""
@@ -87,7 +85,7 @@ def live_translator(*, counted: bool = False, embedded: bool = False) -> Playabl
         longest=LONGEST_READ,
         bands=BANDS,
         counts=count_right() if counted else [],
-        files={name: _file(name, embedded) for name in FILES},
+        files={name: fetched(FOLDER / FILES[name], embedded) for name in FILES},
     )
 
 
@@ -136,12 +134,3 @@ def _translated(name: str, english: Sequence[Sequence[str]]) -> list[Any]:
     translator = load_translator(FOLDER / FILES[name])
     translator.model.double()  # type: ignore[attr-defined]
     return list(translator.translate(english))
-
-
-def _file(name: str, embedded: bool) -> dict[str, Any]:
-    """Say where a page finds a file, how large it is, and which version of it is meant."""
-    content = (FOLDER / FILES[name]).read_bytes()
-    if embedded:
-        return {"base64": base64.b64encode(content).decode("ascii"), "bytes": len(content)}
-    digest = hashlib.sha256(content).hexdigest()[:10]
-    return {"address": f"translator/{FILES[name]}?v={digest}", "bytes": len(content)}

@@ -125,7 +125,8 @@ def read_study(record: Any, *, name: str) -> Study:
     }
     for key, entry in claims.items():
         sides = entry.finding.sides if entry.finding else {}
-        unknown = [name for name in sides.values() if name not in measures]
+        own = [name for name in sides.values() if ":" not in name]
+        unknown = [name for name in own if name not in measures]
         _check(not unknown, f"{where}, claims, {key}, sides", unknown, "measures of the study")
     entries = {**record, "seeds": tuple(seeds), "measures": measures, "claims": claims}
     for key, entry in entries.items():

@@ -173,7 +173,8 @@ class Finding:
         fails: what was found if the claim does not hold: a true sentence of its own.
         undecided: what can be said if the runs do not decide.
         number: the number as a reader pictures it, such as "{} in 100 words"; "" writes its unit.
-        sides: the measures that are compared, by what a reader calls them; none by default.
+        sides: the measures that are compared, by what a reader calls them; none by default. One of
+            another study has its name before it, "bottleneck:dot/exact_match/test".
         axis: what the sides are numbers of, such as "right answers, %"; "" writes their unit.
         predicted: what follows "We had predicted", such as "a gap of more than 5"; "" quotes the
             claim.

@@ -19,11 +19,12 @@ history/choices_evidence: choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
-mathematics/heads_evidence: heads real_heads
+mathematics/heads_evidence: heads real_heads kv_heads kv_heads_once
 mathematics/masks_evidence: masks
 mathematics/position_evidence: positions first_mark alibi_mark
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
+implementation/learned_by_heart_evidence: founding
 implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race parallelism transformer
 implementation/language_model_evidence: language_model
@@ -33,12 +34,11 @@ implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/names_evidence: names summarization
 applications/captioning: captioning digits
-tradeoffs/buys: buys
+tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
-tradeoffs/cost: cost
-tradeoffs/cheaper: kv_heads kv_heads_once recall
+tradeoffs/length_evidence: cost
+tradeoffs/state_evidence: recall hybrids
 tradeoffs/devices_evidence: devices
-appendices/founding: founding
 """
 PAGES: Mapping[str, str] = {
     study: f"{page}.ipynb"

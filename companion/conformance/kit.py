@@ -46,7 +46,7 @@ from companion.conformance.signature import (
 Run = Callable[[Subject], str | None]
 Verdict = Literal["passed", "failed", "refused", "skipped"]
 
-MUSEUM = "appendices/museum.html"
+MUSEUM = "implementation/museum_evidence.html"
 HEADS, WIDTH = 2, 16
 BATCH, LENGTH, WINDOW = 3, 6, 3
 

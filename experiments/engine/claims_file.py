@@ -18,7 +18,7 @@
         pictured: "{size} fewer of 100 sentences are lost"
         sides:                   # what a reader compares, where the number is a comparison
           without attention: none/lost
-          with attention: dot/lost
+          with attention: dot/lost  # of another record: "bottleneck:dot/lost"
         axis: lost sentences, %  # the unit of the sides, unless it is left out
         predicted: that attention loses fewer   # after "We had predicted"; may be left out
 

@@ -168,10 +168,9 @@ class Experiment:
         if self.beside is not None:
             key = code, as_key(**self.fixed())
             work = [(self.name, key, self.beside, seed) for seed in self.seeds]
-            outcomes = in_parallel(run_cached, work, 1 if self.timed else workers)
-            for measures in outcomes:
-                for what, value in measures.items():
-                    found[what].append(value)
+            outcomes = list(in_parallel(run_cached, work, 1 if self.timed else workers))
+            # A number of an arm that is measured beside it, too, is the one beside it.
+            found |= {what: [measures[what] for measures in outcomes] for what in outcomes[0]}
         runs = {name: values for name, values in found.items() if not isinstance(values[0], list)}
         told = {name: found[by_item(name)] for name in runs if by_item(name) in found}
         return runs, {name: answered(values) for name, values in told.items()}

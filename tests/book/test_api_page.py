@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,7 +13,7 @@ from tests.book.built import ROOT
 
 WANTS = dict(
     re.findall(
-        r"^## I want to (.+?)\n\n```python\n(.*?)^```$",
+        r"^## I want (?:to )?(.+?)\n\n```python\n(.*?)^```$",
         (ROOT / "book" / "appendices" / "api.md").read_text(encoding="utf-8"),
         flags=re.MULTILINE | re.DOTALL,
     )
@@ -38,10 +39,24 @@ def an_open_future_is_noticed(names: Names) -> bool:
     return True
 
 
+def a_sink_takes_a_share_in_a_window(names: Names) -> bool:
+    row = names["weights"][0, 0, -1]
+    one, two = names["layer"].num_heads, names["layer"].num_kv_heads
+    return (one, two, int((row > 0).sum())) == (8, 2, 5) and 0 < float(row.sum()) < 1
+
+
 EXPECTED: dict[str, Callable[[Names], Any]] = {
     "compute attention weights": lambda of: (
         of["weights"].shape + of["output"].shape == (5, 7, 5, 8)
     ),
+    "mask padding": lambda of: (
+        np.array_equal(of["output"][1, :3], of["again"][1, :3]) and of["x"][1, 3:].min() == 100
+    ),
+    "see the weights of a model": lambda of: (
+        {tuple(one.shape) for one in of["weights"]} == {(1, 4, 4, 4)}
+        and not of["weights"][0].triu(1).any()
+    ),
+    "a window, grouped heads or sinks": a_sink_takes_a_share_in_a_window,
     "train a layer": lambda of: of["losses"][-1] < of["losses"][0] / 2,
     "decode with a cache": the_cache_changes_nothing,
     "load a model": lambda of: of["logits"].shape == (1, 3, 50),

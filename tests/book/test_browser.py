@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from book_site.glossary import terms_of_pages
 from PIL import Image
 from playwright.sync_api import FloatRect, Locator, Page
 
 from tests.book import built
-from tests.book.built import Site
+from tests.book.built import ROOT, Site
 from tests.book.conftest import NARROW, WIDE, Open
 from tests.book.playable import broken_rules
 from tests.book.test_notebooks import LINE_LENGTH
@@ -155,6 +156,16 @@ def test_what_the_search_finds_is_marked_on_the_page(open_page: Open, words: str
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("word", ["needle", "haystack", "MLA", "KV cache", "long context", "RoPE"])
+def test_the_search_finds_the_page_of_a_word_among_the_first(open_page: Open, word: str) -> None:
+    wanted = {page for page, terms in terms_of_pages(ROOT / "book").items() if word in terms}
+    page = open_page(f"search.html?q={word}")
+    page.locator("#search-results li a").first.wait_for()
+    page.wait_for_function("document.querySelector('#search-results .search-summary')?.innerText")
+    found = page.eval_on_selector_all("#search-results li > a", "all => all.map(a => a.href)")
+    assert wanted & {re.sub(r".*?//[^/]*/|\.html.*", "", one) for one in found[:3]}, found[:5]
+
+
 def test_without_scripts_the_text_is_there(site: Site, open_page: Open) -> None:
     page = open_page("", java_script_enabled=False)
     for one in site.chapters:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import yaml
 
@@ -145,12 +146,16 @@ def test_every_evidence_opens_with_its_claims() -> None:
 # The reading map, and the table of contents
 
 
+def pages_below(chapter: dict[str, Any]) -> list[str]:
+    return [page["file"] for page in chapter.get("sections", ()) if "file" in page]
+
+
 def listed() -> dict[str, list[tuple[str, list[str]]]]:
     """Return, for every part of `_toc.yml`, its chapters, each with the pages below it."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
     return {
         part["caption"]: [
-            (one["file"], [page["file"] for page in one.get("sections", ()) if "file" in page])
+            (one["file"], [page for page in pages_below(one) if page.endswith("_evidence")])
             for one in part["chapters"]
         ]
         for part in toc["parts"]

@@ -19,6 +19,7 @@ WITHOUT_EXERCISES = {
     "book/start/register.ipynb",
     "book/today/atlas_evidence.ipynb",
     "book/appendices/architectures.ipynb",  # to look things up in
+    "book/appendices/doctor.ipynb",
 }
 DIRECTIVE = re.compile(
     r"^```\{(exercise|solution-start|solution-end)\}.*\n(?::label: (\S+)\n)?((?:.*\n)*?)```$",

@@ -100,7 +100,7 @@ def test_a_config_is_pasted_and_one_that_cannot_be_read_says_why(browser: Browse
         sizes |= {"num_key_value_heads": 2, "intermediate_size": 96, "vocab_size": 99}
         text.fill(json.dumps({"model_type": "llama", **sizes}))
         assert page.get_by_role("alert").inner_text() == ""
-        assert "this model keeps 8.39 MB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
+        assert "this model keeps 8.00 MiB" in said.inner_text()  # 2 layers, 64 numbers, 2 bytes
 
 
 @pytest.mark.parametrize("screen", ["desk", "phone"])
@@ -197,6 +197,22 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         assert right[0] - right[4] < right[1] - right[5], "without, length hurts more"
 
 
+def test_the_networks_of_the_phrase_book_are_fetched_and_answer(browser: Browser) -> None:
+    with opened(browser, document("phrase-finger"), "phone", "light") as page:
+        typed, said = page.get_by_label("An English phrase"), page.locator(".am-play-said")
+        typed.fill("excuse me")
+        assert "The network writes" not in said.inner_text()
+        page.get_by_role("button", name="Load both networks").press("Enter")
+        page.locator("input[type=text]:focus").wait_for()
+        typed.fill("Excuse me")
+        assert "writes “me gusta la música”" in said.inner_text()
+        typed.fill("good nigth")
+        assert page.locator("figure :is(ins, del)").all_inner_texts()
+        page.get_by_role("button", name="the shuffled book").click()
+        assert "the finger copies “tengo hambre”" in said.inner_text()
+        assert not broken_rules(page)
+
+
 def test_a_translation_is_written_word_by_word(browser: Browser) -> None:
     motion = {"reduced_motion": "no-preference"}
     with opened(browser, document("translator"), "desk", "light", **motion) as page:
@@ -228,3 +244,18 @@ def test_a_weight_is_dragged_by_mouse_set_by_finger_and_stepped_by_key(browser: 
         assert "is on word 3" in said.inner_text()
         page.get_by_role("button", name="its own").click()
         assert "These are the model's own weights" in said.inner_text()
+
+
+def test_a_knob_is_dragged_by_finger_and_takes_the_other_along(browser: Browser) -> None:
+    with opened(browser, document("make-win"), "phone", "light", is_mobile=True) as page:
+        knobs = page.locator(".am-handle")
+        knobs.first.scroll_into_view_if_needed()
+        box, finger = box_of(knobs.first), page.context.new_cdp_session(page)
+        for step in range(20):
+            at = {"x": box["x"] + box["width"] / 2 + 18 * step, "y": box["y"] + box["height"] / 2}
+            touch = {"type": "touchMove" if step else "touchStart", "touchPoints": [at]}
+            finger.send("Input.dispatchTouchEvent", touch)
+            page.wait_for_timeout(30)
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        assert [one.get_attribute("aria-valuenow") for one in knobs.all()] == ["36", "40"]
+        assert "concat wins" in page.locator(".am-play-said").inner_text()

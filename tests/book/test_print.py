@@ -230,8 +230,8 @@ def test_every_page_is_in_a_volume(both: list[Volume]) -> None:
     assert "history/bottleneck" in read - looked_up
     assert "history/bottleneck_evidence" in looked_up - read
     assert read & looked_up == {
-        "start/measure", "appendices/architectures", "appendices/solutions",
-        "appendices/bibliography",
+        "start/measure", "appendices/architectures", "appendices/bibliography",
+        *(one for one in read if one.startswith("appendices/solutions")),
     }  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def test_the_whole_book_is_in_it_and_every_link_has_its_target(
     printed = BeautifulSoup(document, "html.parser")
     seen: Counter[str] = Counter()
     for one in volume.chapters:
-        if one.name == "appendices/solutions":
+        if one.name.startswith("appendices/solutions"):
             continue
         source, copy = site.page(f"{one.name}.html").article(), chapter(printed, one.name)
         for selector in (".eqno", FIGURES, "math", ".measured", ".exercise"):
@@ -334,13 +334,13 @@ def test_the_site_links_what_was_printed_once_it_is_there(tmp_path: Path) -> Non
     made = tmp_path / "made"
     made.mkdir()
     pdfs = {made / volume.file: volume.title for volume in (LESSONS, EVIDENCE)}
-    for size in (400_000, 3_000_000):
+    for size in (4 * 10**5, 3 * 2**20):
         for number, pdf in enumerate(pdfs):
             pdf.write_bytes(bytes(size + 10_000_000 * number))
         offer(tmp_path, "book-pdf", "PDF:", pdfs)
-        words = f"PDF: Lessons ({'0.4' if size < 1e6 else '3'} MB), Evidence (1"
+        words = f"PDF: Lessons ({'0.4' if size < 2**20 else '3'} MiB), Evidence (1"
         assert words in BeautifulSoup((tmp_path / "one.html").read_text(), "html.parser").get_text()
-    assert (tmp_path / LESSONS.file).stat().st_size == 3_000_000
+    assert (tmp_path / LESSONS.file).stat().st_size == 3 * 2**20
     soup = BeautifulSoup((tmp_path / "parts/two.html").read_text(encoding="utf-8"), "html.parser")
     links = ["../attention-measured.pdf", "../attention-measured-evidence.pdf"]
     assert [link["href"] for link in soup.select("nav a")] == links

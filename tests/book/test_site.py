@@ -8,6 +8,7 @@ from copy import copy
 
 import yaml
 from book_site.fonts import MATH_FONT, MATH_SOURCE, math_characters
+from book_site.glossary import entries, pages_of, terms_of_pages
 from book_site.reference import floors
 from book_site.repository import find_repository
 from bs4 import Tag
@@ -16,18 +17,20 @@ from fontTools.ttLib import TTFont
 import companion
 from tests.book.built import ROOT, Site, is_elsewhere, resources, style_resources
 
-# What stood on the first start page, and where it is told now.
-FIRST_EDITION = {
+# What stood on the start page at first, and where it is told now.
+MOVED = {
     "how-its-numbers-are-made": "measure.html",
     "licence-and-citation": "teaching.html",
     "notation": "notation.html",
     "three-ways-to-use-it": "../appendices/api.html",
 }
 
+NOTATION = ("start/notation", "appendices/symbols")
+
 
 def test_what_has_moved_leads_on(site: Site) -> None:
     start = site.page("start/start.html")
-    for anchor, page in FIRST_EDITION.items():
+    for anchor, page in MOVED.items():
         place = start.soup.find(id=anchor)
         assert isinstance(place, Tag)
         # An empty target stands above the words that it is of.
@@ -163,14 +166,20 @@ def test_every_module_and_every_name_of_the_package_is_described(site: Site) -> 
 
 
 def test_the_notation_and_a_gloss_are_shown(site: Site) -> None:
-    article = site.page("appendices/symbols.html").article()
-    table = article.select_one("#in-the-lessons-and-their-evidence table")
-    assert table is not None
     rows = yaml.safe_load((ROOT / "book" / "notation.yml").read_text(encoding="utf-8"))
-    assert len(table.select("tbody tr")) == len(rows)
-    words = [str(ruby.contents[0]) for ruby in article.select(".am-gloss [lang=es] ruby")]
+    everywhere = [row for row in rows if "pages" not in row]
+    start, index = (site.page(f"{name}.html").article() for name in NOTATION)
+    for article in (start, index):
+        assert len(article.select("table")[0].select("tbody tr")) == len(everywhere) < 30
+    letters = [str(part["id"]) for part in index.select("section[id^=letter-]")]
+    assert letters[:3] == ["letter-a", "letter-b", "letter-c"]
+    assert "letter-omega" not in letters
+    assert letters.index("letter-z") < letters.index("letter-alpha") < letters.index("letter-beta")
+    assert [link["href"] for link in index.select(".am-letters a")] == [f"#{n}" for n in letters]
+    assert len(index.select("section[id^=letter-] tbody tr")) > len(rows)
+    words = [str(ruby.contents[0]) for ruby in start.select(".am-gloss [lang=es] ruby")]
     assert words == ["ella", "trabaja", "en", "la", "casa", "nueva"]
-    assert [rt.get_text() for rt in article.select("rt[lang=en]")][-1] == "new"
+    assert [rt.get_text() for rt in start.select("rt[lang=en]")][-1] == "new"
 
 
 def test_the_search_knows_the_pages_and_not_their_stamps(site: Site) -> None:
@@ -181,6 +190,16 @@ def test_the_search_knows_the_pages_and_not_their_stamps(site: Site) -> None:
     assert "torch" in index["terms"]
     assert not {"torch", "numpi", "companion"} & set(everywhere)
     assert {"genindex.html", "search.html"} <= {page.name for page in site.pages}
+
+
+def test_no_page_speaks_of_editions_and_the_glossary_leads_to_pages(site: Site) -> None:
+    for page in site.chapters:
+        if page.name != "appendices/bibliography.html":
+            assert not re.search(r"\beditions?\b", page.article().get_text(), re.I), page.name
+    said = list(entries(ROOT / "book"))
+    pages = {page.name.removesuffix(".html") for page in site.chapters}
+    assert set(terms_of_pages(ROOT / "book")) <= pages
+    assert not [terms for terms, text in said if not (pages_of(text) or "See {term}" in text)]
 
 
 def test_every_notebook_says_when_it_ran_and_no_other_page(site: Site) -> None:
@@ -202,11 +221,11 @@ def test_the_bibliography_leads_back_to_every_page_that_cites(site: Site) -> Non
             page = site.page(target.relative_to(site.folder).as_posix())
             assert f"#{entry['id']}" in str(page.article().find(id=anchor)), (page.name, anchor)
             back.add((page.name, str(entry["id"])))
-    copied = site.page("appendices/solutions.html")  # it repeats what other pages cite
     cited = {
         (page.name, str(link["href"]).partition("#")[2])
         for page in site.chapters
-        if page not in (bibliography, copied)
+        if page is not bibliography
+        and not page.name.startswith("appendices/solutions")  # they repeat what other pages cite
         for link in page.article().select("a[href*='bibliography.html#']")
     }
     assert back == cited

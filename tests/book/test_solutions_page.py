@@ -1,9 +1,9 @@
-"""The page of solutions: copies of what stands on the pages, with links both ways."""
+"""The pages of solutions: copies of what stands on the pages, with links both ways."""
 
 import re
 
 from book_site.contents import read_contents
-from book_site.solutions import section_id
+from book_site.solutions import PAGE, section_id
 from bs4 import Tag
 
 from tests.book.built import ROOT, Site
@@ -13,13 +13,18 @@ def words(part: Tag) -> str:
     return re.sub(r"\s+", " ", part.get_text()).strip()
 
 
-def test_every_exercise_of_the_book_is_on_the_page_of_solutions(site: Site) -> None:
-    solutions = site.page("appendices/solutions.html")
+def test_every_exercise_of_the_book_is_on_a_page_of_solutions(site: Site) -> None:
+    book = [one.name for one in read_contents(ROOT / "_toc.yml")]
+    names = [name for name in book if name.startswith(PAGE)]
+    solved_on = [site.page(f"{name}.html") for name in names]
+    assert [len(page.text) // 1024 for page in solved_on if len(page.text) > 100 * 1024] == []
     anchors = []
     for page in site.chapters:
-        boxes = [] if page is solutions else page.article().select(".exercise[id]")
+        boxes = [] if page in solved_on else page.article().select(".exercise[id]")
+        name = section_id(page.name.removesuffix(".html"))
         for asked in boxes:
             anchors.append(f"solution-{asked['id']}")
+            (solutions,) = (one for one in solved_on if name in one.anchors)
             copied = solutions.soup.find(id=anchors[-1])
             assert isinstance(copied, Tag), anchors[-1]
             there = words(copied)
@@ -35,15 +40,14 @@ def test_every_exercise_of_the_book_is_on_the_page_of_solutions(site: Site) -> N
             # It has no anchors but its own, so that the copy takes no link of the page.
             assert [one["id"] for one in copied.find_all(id=True)] == [], anchors[-1]
         if boxes:
-            name = section_id(page.name.removesuffix(".html"))
-            (back,) = page.article().select(f"a[href$='solutions.html#{name}']")
+            (back,) = page.article().select(f"a[href$='.html#{name}']")
             assert back.parent is not None
             before = back.parent.find_previous_sibling()
             assert isinstance(before, Tag)
             assert "solution" in before["class"], page.name
-    listed = [str(one["id"]) for one in solutions.article().select("section[id^=solution-]")]
+    found = [str(one["id"]) for page in solved_on for one in page.article().select("section[id]")]
+    listed = [one for one in found if one.startswith("solution-")]
     assert sorted(listed) == sorted(anchors)
     assert len(listed) > 50
-    sections = [str(one["id"]) for one in solutions.article().select("section[id^=solutions-]")]
-    book = [section_id(one.name) for one in read_contents(ROOT / "_toc.yml")]
-    assert sections == [one for one in book if one in sections]
+    sections = [one for one in found if one.startswith("solutions-")]
+    assert sections == [one for one in map(section_id, book) if one in sections]

@@ -115,8 +115,11 @@ def test_what_is_offered_is_read_off_the_signature() -> None:
 
 
 def test_every_check_leads_to_a_heading_of_the_museum() -> None:
-    page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
+    page = (ROOT / "book/implementation/museum_evidence.ipynb").read_text(encoding="utf8")
     headings = {make_id(title): title for title in re.findall(r'"#{2,3} (.+?)(?:\\n)?"', page)}
     for check in KIT:
         address, _, anchor = check.page.partition("#")
-        assert (address, headings.get(anchor)) == ("appendices/museum.html", check.exhibit)
+        assert (address, headings.get(anchor)) == (
+            "implementation/museum_evidence.html",
+            check.exhibit,
+        )

@@ -70,7 +70,7 @@ def test_a_finding_says_what_is_wrong_and_where_the_book_shows_it(folder: Path) 
     said = run(folder, "--attention", "mine:unscaled", code=1)
     assert f"collected {len(KIT)} items" in said
     assert "the scale is 0.75, wanted 0.25, 1 / sqrt(16)" in said
-    assert "'The wrong width': appendices/museum.html#the-wrong-width" in said
+    assert "'The wrong width': implementation/museum_evidence.html#the-wrong-width" in said
     assert "Traceback" not in said
     assert "\nskipped  definition      waits for `scale`, which may be why\n" in said
     assert "\nskipped  sinks           its signature has no `sinks`\n" in said

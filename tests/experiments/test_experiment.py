@@ -30,7 +30,7 @@ def outcome(setting: float, task: float, seed: int) -> dict[str, float]:
 
 
 def beside(seed: int) -> dict[str, float]:
-    return {"other/sum": 3.0 * seed}
+    return {"other/sum": 3.0 * seed, "a/half/seed": seed / 2}
 
 
 def toy(**changes: Any) -> Experiment:

@@ -16,6 +16,7 @@ from experiments.first_mark import study as first_mark
 from experiments.from_scratch import study as from_scratch
 from experiments.from_scratch.study import Mistake
 from experiments.heads import study as heads
+from experiments.hybrids import study as hybrids
 from experiments.induction import study as induction
 from experiments.kv_heads import study as kv_heads
 from experiments.masks import study as masks
@@ -292,3 +293,20 @@ def test_what_is_measured_of_a_model_that_knows(monkeypatch: pytest.MonkeyPatch)
     assert found["accuracy/4"] == found["accuracy/8"] == 50
     assert [found[f"age/{n}"] for n in (1, 2, 3, 4)] == [0, 0, 100, 100]
     assert all(0 < found[f"gate/{kind}"] < 1 for kind in ("keys", "values", "questions"))
+
+
+# The study of mixed layers.
+
+
+def test_all_keys_are_attention_and_one_key_teaches_no_score() -> None:
+    layer = hybrids.Layer(True, 0)
+    x = torch.randn(2, 11, recall.WIDTH, generator=Generator().manual_seed(3))
+    whole = layer(x)
+    layer.keys = 11
+    torch.testing.assert_close(layer(x), whole)
+    layer.keys = 1
+    layer(x).square().sum().backward()
+    learned = layer.inputs.weight.grad
+    assert learned is not None
+    scores, values = learned[: 2 * recall.KEY_WIDTH], learned[2 * recall.KEY_WIDTH :]
+    assert scores.abs().max() < 1e-6 < values.abs().max()

@@ -3,19 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from book_site.glossary import entries, pages_of
+
 from tools.prose.pages import BOOK, pages, prose
 
-GLOSSARY = BOOK / "appendices" / "glossary.md"
 SHORTEST, LONGEST = 5, 80  # words
-
-
-def entries() -> Iterator[tuple[list[str], str]]:
-    """Yield the entries: the words that each explains, and what it says of them."""
-    body = GLOSSARY.read_text(encoding="utf8").split("{glossary}\n")[1].rpartition("\n````")[0]
-    for part in re.split(r"\n\n(?=\S)", body.partition("\n\n")[2].strip()):
-        lines = part.splitlines()
-        terms = [line for line in lines if not line.startswith(" ")]
-        yield terms, " ".join(line.strip() for line in lines[len(terms) :])
 
 
 def uses(text: str, term: str) -> bool:
@@ -32,15 +24,16 @@ def uses(text: str, term: str) -> bool:
 def warnings() -> Iterator[str]:
     """Yield what is odd about an entry."""
     before = ""
-    for terms, text in entries():
+    for terms, text in entries(BOOK):
         first = terms[0]
-        length = len(text.rpartition(" See [")[0].split())
-        if not SHORTEST <= length <= LONGEST:
-            yield f"glossary: {first}: {length} words, wanted {SHORTEST} to {LONGEST}"
         if first.lower() < before:
             yield f"glossary: {first} stands behind {before}"
         before = first.lower()
-        link = re.findall(r"\]\(([^)#]+)\)", text)[-1]
-        page = (GLOSSARY.parent / link).resolve().relative_to(BOOK).as_posix()
+        if text.startswith("See {term}"):
+            continue
+        length = len(text.rpartition(" See {doc}")[0].split())
+        if not SHORTEST <= length <= LONGEST:
+            yield f"glossary: {first}: {length} words, wanted {SHORTEST} to {LONGEST}"
+        page = f"{pages_of(text)[-1]}.ipynb"
         if page not in pages() or not any(uses(prose(pages()[page]), term) for term in terms):
             yield f"glossary: {first}: {page} does not use the word"

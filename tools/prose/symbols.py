@@ -1,7 +1,4 @@
-"""Letters of formulas: each one that a page uses stands in the notation or in the index of symbols.
-
-Lessons and their evidence share the table `notation.yml`; other pages have the index of symbols.
-"""
+"""Letters of formulas: each one that a page uses stands in the table `notation.yml`."""
 
 import re
 from collections.abc import Iterator
@@ -10,9 +7,6 @@ from book_site.notation import read_notation
 
 from tools.prose.pages import BOOK, pages, prose
 
-INDEX = BOOK / "appendices" / "symbols.md"
-HEADER = "| Symbol | Meaning, and name in code | Page |"
-EVERYWHERE = ("On all pages", "In the lessons")
 GREEK = (
     "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|"
     "tau|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Pi|Sigma|Phi|Psi|Omega|ell|nabla"
@@ -77,34 +71,15 @@ def formulas(text: str) -> Iterator[str]:
         yield match[1] or match[2]
 
 
-def indexed() -> Iterator[tuple[set[str], set[str] | None]]:
-    """Yield the rows of the index: their symbols, and the pages that they are of; None is all."""
-    for part in INDEX.read_text(encoding="utf8").split("\n## ")[1:]:
-        theme, _, body = part.partition("\n")
-        for line in body.partition(HEADER)[2].partition("\n\n")[0].splitlines()[2:]:
-            explained, _, where = (cell.strip() for cell in line.strip("|").split(" | "))
-            links = re.findall(r"\]\(([^)]+)\)", where)
-            paths = {(INDEX.parent / link).resolve().relative_to(BOOK).as_posix() for link in links}
-            named = set().union(*map(symbols, formulas(explained)))
-            yield named, None if theme in EVERYWHERE else paths
-
-
-def shared() -> Iterator[tuple[set[str], set[str] | None]]:
-    """Yield the rows of the notation of the lessons in the same form."""
-    for row in read_notation(BOOK):
-        named = [symbols(formula) for one in row["symbols"] for formula in formulas(one)]
-        only = {f"{name}.ipynb" for name in row.get("pages", ())}
-        yield set().union(*named), only or None
-
-
 def warnings() -> Iterator[str]:
-    """Yield the letters that a page uses and no table explains."""
-    tables = {True: list(shared()), False: list(indexed())}
-    lessons = {n: p["metadata"]["lesson"] for n, p in pages().items() if "lesson" in p["metadata"]}
-    evidence = {f"{n.rpartition('/')[0]}/{one['evidence']}.ipynb" for n, one in lessons.items()}
+    """Yield the letters that a page uses and the table does not explain."""
+    rows = read_notation(BOOK)
     for name, page in pages().items():
-        rows = tables[name in lessons or name in evidence]
-        known = set().union(*(named for named, only in rows if only is None or name in only))
         used = set().union(*map(symbols, formulas(prose(page))))
-        if unknown := sorted(used - known):
-            yield f"{name}: no table explains {', '.join(unknown)}"
+        own = name.removesuffix(".ipynb")
+        for symbol in (
+            one for row in rows if own in row.get("pages", own) for one in row["symbols"]
+        ):
+            used -= set().union(*map(symbols, formulas(symbol)))
+        if used:
+            yield f"{name}: notation.yml does not explain {', '.join(sorted(used))}"

@@ -58,7 +58,7 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
     }
     for path, pdf in files.items():
         path.write_bytes(pdf)
-        print(f"{path}: {PdfReader(path).get_num_pages()} sheets, {len(pdf) / 1e6:.1f} MB")
+        print(f"{path}: {PdfReader(path).get_num_pages()} sheets, {len(pdf) / 2**20:.1f} MiB")
     books = {folder / volume.file: volume.title.lower() for volume in both}
     offer(site, "book-pdf", "The book as PDF:", books)
     if poster:

@@ -22,7 +22,7 @@ _SHORT = 24  # lines of code that stay together
 def leave_out(article: Tag, name: str, volume: Volume, others: Sequence[Volume] = ()) -> None:
     """Take away what is only for the screen, and what this volume does not show.
 
-    Solutions stand in a chapter of their own, which has those of its volume. A table to look things
+    Solutions stand in chapters of their own, which have those of the volume. A table to look things
     up in stands in one volume, and a page that stands in both refers to it.
     """
     for part in article.select(_ON_SCREEN if volume.everything else f"{_ON_SCREEN}, {_FOLDED}"):
@@ -34,7 +34,7 @@ def leave_out(article: Tag, name: str, volume: Volume, others: Sequence[Volume] 
             for table in article.select(_LOOKED_UP):
                 table.replace_with(_reference(table, name, other))
     mine = {section_id(chapter.name) for chapter in volume.chapters}
-    for part in article.select('section[id^="solutions-"]' if name == PAGE else ".solution"):
+    for part in article.select('section[id^="solutions-"]' if PAGE in name else ".solution"):
         if part.get("id") not in mine:
             part.decompose()
 

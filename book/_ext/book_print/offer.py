@@ -29,5 +29,5 @@ def offer(site: Path, place: str, before: str, files: Mapping[Path, str]) -> Non
 
 
 def _size(file: Path) -> str:
-    size = file.stat().st_size / 1e6
-    return f"{size:.0f} MB" if size >= 1 else f"{max(size, 0.1):.1f} MB"
+    size = file.stat().st_size / 2**20
+    return f"{size:.0f} MiB" if size >= 1 else f"{max(size, 0.1):.1f} MiB"

@@ -8,8 +8,8 @@ from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
 _PARTS = (
-    "repository formulas fonts page guess folded play reference notation solutions citations "
-    "sharing bundle"
+    "repository formulas fonts page guess folded play reference reading notation glossary "
+    "solutions citations sharing bundle"
 )
 _HERE = Path(__file__).parent
 # What a page fetches after a click: _static/translator/...

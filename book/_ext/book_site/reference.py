@@ -1,16 +1,22 @@
 """The API reference: one page a module, written from the source of the package.
 
-The pages are generated into the folder `appendices/api`, which git ignores; api.md lists them.
+The pages are generated into the folder `appendices/api`, which git ignores; api.md lists them. What
+the source does not say, such as which lesson teaches a module, is in `package.yml`.
 """
 
+import ast
+import json
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import yaml
 from docutils import nodes
+from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -19,11 +25,15 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from book_site.catalogue import Entry, Module, catalogue
+from book_site.contents import read_contents
 from book_site.docstring import render
 from book_site.repository import Repository
 
 PACKAGE = "companion"
 FOLDER = "appendices/api"
+FILE = "package.yml"
+MEASURED = ("counters", "growth", "resident", "roofline", "timing")
+"""Modules of `companion.cost` that run what they count, and have a page of their own."""
 
 
 class Reference:
@@ -31,6 +41,19 @@ class Reference:
         self.root = package.parent
         self.modules = catalogue(package)
         self.targets = self._targets()
+        self.more: dict[str, Any] = {}
+        self.lessons: dict[str, list[str]] = {}
+
+    def add_book(self, folder: Path, toc: Path) -> None:
+        """Read what the book says about the package, and which of its lessons import what."""
+        self.more = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
+        lessons = defaultdict(list)
+        for chapter in read_contents(toc):
+            source = folder / f"{chapter.name}.ipynb"
+            if source.exists() and not chapter.name.endswith("_evidence"):
+                for name in {self.targets.get(one) for one in imported(source)} - {None}:
+                    lessons[name].append(chapter.name)
+        self.lessons = dict(lessons)
 
     def entries(self) -> Iterator[Entry]:
         for module in self.modules.values():
@@ -64,22 +87,50 @@ class Reference:
             level = "##" if short in pages else "#"
             text = f"{level} {name}\n\n```{{companion-module}} {name}\n```\n"
             pages[short] = f"{pages[short]}\n{text}" if short in pages else text
+        if "cost" in pages:
+            directive = "# Measuring costs\n\n```{companion-module} companion.cost\n"
+            pages["cost_measured"] = f"{directive}:measured:\n```\n"
         return pages
+
+
+def imported(notebook: Path) -> Iterator[str]:
+    """Yield what the code of a notebook imports, with full names."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    for source in ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"):
+        with suppress(SyntaxError):  # what only IPython reads
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.ImportFrom):
+                    yield from (f"{node.module}.{one.name}" for one in node.names)
 
 
 class ModuleDirective(SphinxDirective):
     """`companion-module`: what a module is for, and all that it offers."""
 
     required_arguments = 1
+    option_spec: ClassVar = {"measured": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        reference = _reference(self.env)
-        module = reference.modules[self.arguments[0]]
+        module = _reference(self.env).modules[self.arguments[0]]
         self.env.note_dependency(str(module.path))
+        self.env.note_dependency(str(Path(self.env.srcdir, FILE)))
+        measured = "measured" in self.options
+        content = self._opening(module) if not measured else self._parse(_MEASURED)
+        for entry in module.entries:
+            if (entry.home.rpartition(".")[2] in MEASURED) == measured:
+                content += self._entry(entry, module)
+        return content
+
+    def _opening(self, module: Module) -> list[nodes.Node]:
+        more, short = _reference(self.env).more, module.name.removeprefix(f"{PACKAGE}.")
         content = self._parse(f"```{{py:module}} {module.name}\n```")
         content += render(module.doc, self._link)
-        for entry in module.entries:
-            content += self._entry(entry, module)
+        if formula := more.get("formulas", {}).get(short):
+            (lines,) = (one for one in content if isinstance(one, nodes.literal_block))
+            content[content.index(lines) : content.index(lines) + 1] = self._parse(formula)
+        if taught := more.get("taught", {}).get(short):
+            content += self._parse(f"Taught in: {_docs(taught)}.")
+        if short == "cost":
+            content += self._parse(_FORMULAS)
         return content
 
     def _entry(self, entry: Entry, module: Module) -> list[nodes.Node]:
@@ -94,6 +145,8 @@ class ModuleDirective(SphinxDirective):
             content = description[-1]
             assert isinstance(content, addnodes.desc_content)
             content += render(entry.doc, self._link)
+            if lessons := _reference(self.env).lessons.get(entry.name):
+                content += self._parse(f"In the lessons: {_docs(lessons[:4])}.")
             for member in entry.members:
                 content += self._entry(member, module)
         return parsed
@@ -118,13 +171,30 @@ class ModuleDirective(SphinxDirective):
                 link.replace_self(link.children)
 
 
+_FORMULAS = f"What runs the code is on a page of its own: {{doc}}`/{FOLDER}/cost_measured`."
+_MEASURED = (
+    "What these functions find by running code, {py:mod}`companion.cost` says by formula. All of "
+    "them are imported from `companion.cost`."
+)
+
+
+def _docs(pages: Iterable[str]) -> str:
+    return ", ".join(f"{{doc}}`/{page}`" for page in pages)
+
+
 class FloorsDirective(SphinxDirective):
     """`companion-floors`: the modules of the package with a line each, lowest layer first."""
 
     def run(self) -> list[nodes.Node]:
         source = Path(self.env.srcdir).parent / "pyproject.toml"
         self.env.note_dependency(str(source))
-        return [self._modules(floor) for floor in floors(source.read_text(encoding="utf-8"))]
+        headings = _reference(self.env).more.get("headings", {})
+        listed: list[nodes.Node] = []
+        for floor in floors(source.read_text(encoding="utf-8")):
+            if heading := headings.get(floor[0].removeprefix(f"{PACKAGE}.")):
+                listed.append(nodes.rubric("", heading))
+            listed.append(self._modules(floor))
+        return listed
 
     def _modules(self, floor: list[str]) -> nodes.definition_list:
         listing = nodes.definition_list(classes=["floor"])
@@ -169,6 +239,8 @@ def setup(app: Sphinx) -> None:
 def _read(app: Sphinx, _config: Config) -> None:
     """Read the package and write the pages, those that changed alone."""
     reference = Reference(Path(app.srcdir).parent / PACKAGE)
+    if Path(app.srcdir, FILE).exists():
+        reference.add_book(Path(app.srcdir), Path(app.srcdir, app.config.external_toc_path))
     app.book_reference = reference  # type: ignore[attr-defined]
     folder = Path(app.srcdir, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)

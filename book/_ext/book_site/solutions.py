@@ -1,7 +1,8 @@
-"""The page of solutions: every exercise with its solution, taken from the pages themselves.
+"""The pages of solutions: every exercise with its solution, taken from the pages themselves.
 
-The directive writes a section for every page with exercises. When the pages have been read, the
-sections are filled with copies of what stands there, so nothing is written twice.
+The directive writes a section for every page with exercises, from one page of the book to another.
+When the pages have been read, the sections are filled with copies of what stands there, so nothing
+is written twice.
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
@@ -20,6 +22,7 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solut
 from book_site.contents import read_contents
 
 PAGE = "appendices/solutions"
+"""How the names of the pages of solutions begin."""
 EXERCISES = (exercise_enumerable_node, exercise_node)
 
 
@@ -28,12 +31,14 @@ class Exercises(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils
 
 
 class SolutionsDirective(SphinxDirective):
-    """`book-solutions`: a section for every page that has exercises, in the book's order."""
+    """`book-solutions FIRST BEHIND`: a section for each page with exercises, up to another page."""
+
+    required_arguments = 1
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         sections: list[nodes.Node] = []
-        toc = Path(self.env.srcdir, self.config.external_toc_path)
-        for chapter in [one.name for one in read_contents(toc)]:
+        for chapter in chapters(toc_of(self.env), *self.arguments):
             source = Path(self.env.doc2path(chapter))
             self.env.note_dependency(str(source))
             text = markdown(source)
@@ -43,6 +48,26 @@ class SolutionsDirective(SphinxDirective):
                 exercises = Exercises(chapter=chapter)
                 sections.append(nodes.section("", title, exercises, ids=[section_id(chapter)]))
         return sections
+
+
+def toc_of(env: BuildEnvironment) -> Path:
+    return Path(env.srcdir, env.config.external_toc_path)
+
+
+def chapters(toc: Path, first: str, behind: str | None = None) -> list[str]:
+    """Return the pages of a book from one of them to the one before another, or to the last."""
+    names = [one.name for one in read_contents(toc)]
+    return names[names.index(first) : names.index(behind) if behind else None]
+
+
+def page_of(env: BuildEnvironment, chapter: str) -> str | None:
+    """Return the page of solutions that has those of a chapter."""
+    folder = Path(env.srcdir)
+    for path in sorted(folder.glob(f"{PAGE}*.md")):
+        ranges = re.findall(r"^```\{book-solutions\} (.+)$", path.read_text("utf-8"), re.M)
+        if any(chapter in chapters(toc_of(env), *ends.split()) for ends in ranges):
+            return path.relative_to(folder).with_suffix("").as_posix()
+    return None
 
 
 def markdown(source: Path) -> str:
@@ -123,17 +148,19 @@ def _until_solution(exercise: nodes.Element) -> tuple[Sequence[nodes.Node], node
 
 
 class PointBack(SphinxPostTransform):
-    """Say behind the last solution of a page where all solutions are."""
+    """Say behind the last solution of a page where they stand together."""
 
     default_priority = 1
 
     def run(self, **_: Any) -> None:
         solutions = list(self.document.findall(solution_node))
-        if not solutions or PAGE not in self.env.found_docs:
+        page = self.env.docname
+        home = page_of(self.env, page) if solutions else None
+        if home is None:
             return
-        last, page = solutions[-1], self.env.docname
-        words = nodes.inline("", "All exercises and solutions of the book on one page")
-        link = make_refnode(self.app.builder, page, PAGE, section_id(page), words)
+        last = solutions[-1]
+        words = nodes.inline("", "These exercises and their solutions, open, on one page")
+        link = make_refnode(self.app.builder, page, home, section_id(page), words)
         last.parent.insert(last.parent.index(last) + 1, nodes.paragraph("", "", link))
 
 

@@ -1,8 +1,6 @@
 """Every exhibit is a test: its check fails on the broken variant and passes on the package's."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +9,6 @@ from transformers import DeepseekV3Config
 
 from bookkit.museum import EXHIBITS, Exhibit
 from bookkit.museum.states import LATENT, LAYERS, ROTARY
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS.values(), ids=list(EXHIBITS))
@@ -25,17 +21,6 @@ def test_the_check_finds_the_broken_variant_and_passes_the_sound_one(exhibit: Ex
     exhibit.check(exhibit.sound)
     assert exhibit.verdict(exhibit.sound) == "", "the check leaves something behind"
     assert torch.equal(before, torch.get_rng_state())
-
-
-def test_the_page_shows_every_exhibit_and_its_threads_and_its_index_leads_there() -> None:
-    page = (ROOT / "book/appendices/museum.ipynb").read_text(encoding="utf8")
-    for name, exhibit in EXHIBITS.items():
-        assert f'look_at(\\"{name}\\")' in page
-        assert exhibit.threads
-        assert exhibit.links in page, name
-    sources = ("".join(cell["source"]) for cell in json.loads(page)["cells"])
-    (index,) = (source for source in sources if source.startswith("## By what you see"))
-    assert {name.lower() for name in re.findall(r"\[(.+?)\]\(#", index)} == set(EXHIBITS)
 
 
 def test_an_error_is_no_verdict() -> None:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bookkit.notebook import MeasuredBox, claims_table, measured
-from bookkit.records import UnknownNameError
+from bookkit.records import UnknownNameError, load_result
 from experiments.engine import record
 from experiments.engine.claims import History
 from experiments.engine.kinds import number, share
@@ -148,6 +148,12 @@ def test_a_box_shows_both_sides_and_says_what_was_predicted(results: Path) -> No
     labels = [words(one) for one in drawn.iter() if one.get("class") == "m-label"]
     assert labels == ["dot", "none", "", ""]
     assert part(sides, "m-unit") == "right, %"
+
+
+def test_a_side_may_be_a_measure_of_another_study() -> None:
+    drawn = measured("equal_terms/size_is_not_length")._repr_html_()
+    far = load_result("bottleneck")["dot/exact_match/36-40"]
+    assert f">{far.mean:.1f}<" in drawn
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:

@@ -13,7 +13,7 @@ NASTY = "</script><b onclick=alert(1)>\"'&"
 MODULES = sorted(
     path.stem for path in FOLDER.glob("*.js") if "export const" in path.read_text(encoding="utf-8")
 )
-FETCHES = {"translator"}  # its weights, from the site itself, after a click
+FETCHES = {"fetched", "phrase-finger", "translator"}  # weights, from the site, after a click
 
 
 def test_an_output_brings_its_module_along_unless_it_is_kept(

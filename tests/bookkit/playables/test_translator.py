@@ -37,10 +37,11 @@ def sentences() -> list[tuple[list[str], list[str]]]:
 
 
 def in_node(
-    path: Path, english: Sequence[Sequence[str]], kind: str = "", share: float = 1
-) -> list[dict[str, Any]]:
+    path: Path, english: Sequence[Sequence[str]], kind: str = "", share: float = 1,
+    longest: int = 100,
+) -> list[dict[str, Any]]:  # fmt: skip
     content = base64.b64encode(path.read_bytes()).decode("ascii")
-    answers: list[dict[str, Any]] = run(TRANSLATE, [content, english, kind, share])
+    answers: list[dict[str, Any]] = run(TRANSLATE, [content, english, kind, share, longest])
     return answers
 
 

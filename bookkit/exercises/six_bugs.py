@@ -1,4 +1,4 @@
-"""The exercises of "The founding notebook, corrected"."""
+"""The exercises of "Six bugs in one cell"."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,26 @@ import torch
 from torch import Tensor
 
 from bookkit.exercises.answers import Sign, fail, named
-from bookkit.exercises.exercise import Function, Verdict
+from bookkit.exercises.exercise import Function, Value, Verdict
 
 Predict = Callable[[Tensor], Tensor]
 """Takes decoder inputs (b, q) and gives logits (b, q, vocabulary)."""
 DRAW = torch.Generator().manual_seed(0)
+
+check_lengths = Value(
+    "A list of five words, each `right`, `wrong` or `error`: what the notebook's layer does with "
+    "(letters, steps) of (7, 7), (7, 1), (1, 5), (7, 5) and (6, 12).",
+    right=["wrong", "right", "right", "error", "error"], mistakes={
+        "7 and 7 can be added, but then step 1 meets letter 1 alone":
+            ["right", "right", "right", "error", "error"],
+        "12 is twice 6, but that is no help: one length must be 1, or both equal":
+            ["wrong", "right", "right", "error", "wrong"],
+        "with one letter there is only one weight, and it is 1 whatever the scores are":
+            ["wrong", "right", "wrong", "error", "error"],
+        "one step is added to every letter, and that is what is wanted":
+            ["wrong", "wrong", "right", "error", "error"],
+    }, otherwise="five words are wanted, each right, wrong or error: look at the pairs once more",
+)  # fmt: skip
 
 
 def _sums(query: Tensor, key: Tensor, w: Tensor, u: Tensor, v: Tensor) -> Tensor:
@@ -81,49 +96,6 @@ check_shift = Function(
         },
     }, kind="a pair (target_in, target_out)", why="Can one row be shorter than another?",
     axes="(b, q + 1)", rtol=1e-4, atol=1e-5,
-)  # fmt: skip
-
-
-def _each(logits: Tensor, target: Tensor) -> Tensor:
-    return -logits.log_softmax(-1).gather(-1, target[..., None])[..., 0]
-
-
-def _real(target: Tensor, lengths: Tensor) -> Tensor:
-    return torch.arange(target.shape[1]) < lengths[:, None]
-
-
-def _nats(logits: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
-    """Return the losses of the real tokens."""
-    return _each(logits, target)[_real(target, lengths)]
-
-
-def _of_sentences(logits: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
-    rows = zip(_each(logits, target), _real(target, lengths), strict=True)
-    return torch.stack([row[real].mean() for row, real in rows]).mean()
-
-
-check_masked_loss = Function(
-    "`loss(logits, target_out, lengths)`, from (b, q, vocabulary), (b, q) and (b,) to the mean "
-    "cross-entropy of the tokens that are no padding, a scalar tensor.",
-    right=lambda *given: _nats(*given).mean(),
-    # A token may have any id: 0 among the words shows who masks by id instead of by length.
-    cases=[(
-        3 * torch.randn(3, 5, 7, generator=torch.Generator().manual_seed(1)),
-        torch.tensor([[3, 0, 5, 2, 6], [4, 0, 0, 0, 0], [1, 6, 0, 0, 0]]),
-        torch.tensor([5, 1, 2]),
-    )], mistakes={
-        "padding is counted: that is the mean over all places": lambda z, t, n: _each(z, t).mean(),
-        "that is the sum; divide by the number of real tokens": lambda *given: _nats(*given).sum(),
-        "padding is left out of the sum, but not of the number you divide by":
-            lambda z, t, n: _nats(z, t, n).sum() / t.numel(),
-        "a mean of the sentences' means weighs the words of short sentences more": _of_sentences,
-        "the mask comes from the ids: here 0 is a word, too; use the lengths":
-            lambda z, t, n: _each(z, t)[t != 0].mean(),
-        "only padding is counted: the mask is upside down":
-            lambda z, t, n: _each(z, t)[~_real(t, n)].mean(),
-        "that is one number a token; take their mean": _nats,
-        "the sign is wrong: it is the mean of -log p": lambda *given: -_nats(*given).mean(),
-    }, why="Is the mask as wide as the target?", axes="()", rtol=1e-4, atol=1e-5,
 )  # fmt: skip
 
 
