@@ -2,7 +2,8 @@
 
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from companion.contracts import contract
@@ -24,6 +25,7 @@ _TOLD = (
     "on {day} {loser} went down to {winner} , {least} to {most} .",
 )
 _SCORE_ALONE = ("on {day} {home} against {away} ended {h} to {v} .",)
+_PENALTIES = "{loser} lost on penalties ."
 _STARS = ("{star} was the best on the pitch .", "nobody played better than {star} .")
 _OTHERS = ("", "{other} was hurt .", "{other} missed a penalty .")
 _REFEREES = ("{referee} was the referee .", "{referee} showed {c} cards .")
@@ -40,7 +42,7 @@ FACTS = ("winner", "loser", "winner_score", "loser_score", "player")
 """Classes of the words of a summary that say what happened; the others are "function"."""
 
 
-@contract(count=">= 1 and <= 2000")
+@contract(count=">= 1 and <= 20000")
 def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str, ...]:
     """Draw names of two or three syllables, all different.
 
@@ -48,7 +50,7 @@ def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str
     alone, so names of two splits are never the same, whatever the seeds.
 
     Args:
-        count: how many, at most 2000.
+        count: how many, at most 20,000.
         seed: decides which.
         split: where they belong; a tenth of all names each for validation and test.
 
@@ -64,22 +66,29 @@ def made_up_names(count: int, *, seed: int, split: Split = "train") -> tuple[str
     return tuple(names)
 
 
-@contract(count=">= 1", score_alone=">= 0 and <= 1")
+@contract(count=">= 1", score_alone=">= 0 and <= 1", penalties=">= 0 and <= 1")
 def match_reports(
-    count: int, *, seed: int, names: Sequence[str], score_alone: float = 0.3
+    count: int,
+    *,
+    seed: int,
+    names: Sequence[str],
+    score_alone: float = 0.3,
+    penalties: float = 0.0,
 ) -> list[Pair]:
     """Write match reports, each with its summary.
 
     A report says who played and how it ended, who was the best, and other things that do not
     count. The summary is "WINNER beat LOSER 13 10 , PLAYER shines". Most reports tell who won;
-    others tell the score alone, and the winner must be worked out. Every name stands once in its
-    report, and the two scores are different.
+    others tell the score alone, and the winner must be worked out. If asked, some end level, and
+    one more sentence names the loser again; else every name stands once in its report, and the two
+    scores are different.
 
     Args:
         count: how many.
         seed: decides what happens.
         names: what teams and people are called, at least 5 different words.
         score_alone: probability that a report does not tell who won.
+        penalties: probability that it ends level, and the loser is told by a name alone.
 
     Returns:
         Pairs of a report and its summary. Sure links join every name and score with the words
@@ -99,7 +108,7 @@ def match_reports(
     if len(known) < 5:
         raise ValueError(f"names: got {len(known)} different words, wanted at least 5")
     generator = random.Random(f"reports/{seed}")
-    return [_report(generator, known, score_alone) for _ in range(count)]
+    return [_report(generator, known, score_alone, penalties) for _ in range(count)]
 
 
 def tells_winner(pair: Pair) -> bool:
@@ -110,6 +119,46 @@ def tells_winner(pair: Pair) -> bool:
     [True, False]
     """
     return "against" not in pair.source
+
+
+def ends_level(pair: Pair) -> bool:
+    """Say whether a report ends level, so that a name alone tells who lost."""
+    return "penalties" in pair.source
+
+
+def twin(pair: Pair) -> Pair:
+    """Exchange the loser in the last word on a match that ended level, and so in the summary.
+
+    >>> (pair,) = match_reports(1, seed=3, names=("bak", "del", "fim", "gon", "kur"), penalties=1)
+    >>> [" ".join(one.target) for one in (pair, twin(pair))]
+    ['gon beat fim 8 8 , bak shines', 'fim beat gon 8 8 , bak shines']
+    """
+    winner, beat, loser, *rest = pair.target
+    place = pair.source.index("penalties") - 3
+    source = (*pair.source[:place], winner, *pair.source[place + 1 :])
+    return Pair(source, (loser, beat, winner, *rest), classes=pair.classes)
+
+
+def numbered(pair: Pair, known: Container[str]) -> tuple[Pair, dict[str, str]]:
+    """Give every unknown word of a report a number, in the order in which they come.
+
+    Args:
+        pair: a report and its summary.
+        known: the words that keep their letters.
+
+    Returns:
+        The pair with "name1", "name2" and so on in the place of the unknown words, and what each
+        of these stands for.
+
+    >>> numbered(Pair(("bak", "beat", "del", ",", "bak"), ("bak",)), {"beat", ","})[0].source
+    ('name1', 'beat', 'name2', ',', 'name1')
+    """
+    unknown = dict.fromkeys(word for word in pair.source if word not in known)
+    numbers = {word: f"name{number}" for number, word in enumerate(unknown, 1)}
+    source, target = (
+        tuple(numbers.get(word, word) for word in words) for words in (pair.source, pair.target)
+    )
+    return replace(pair, source=source, target=target), {one: word for word, one in numbers.items()}
 
 
 def mistaken_facts(summary: Sequence[str], pair: Pair) -> frozenset[str]:
@@ -141,18 +190,26 @@ def mistaken_facts(summary: Sequence[str], pair: Pair) -> frozenset[str]:
     return frozenset(mistakes)
 
 
-def _report(generator: random.Random, names: tuple[str, ...], score_alone: float) -> Pair:
+def _report(
+    generator: random.Random, names: tuple[str, ...], score_alone: float, penalties: float
+) -> Pair:
     home, away, star, other, referee = generator.sample(names, 5)
     h, v = generator.sample(range(_MOST + 1), 2)
-    results = _SCORE_ALONE if generator.random() < score_alone else _TOLD
+    drawn = generator.random()
+    level = drawn >= 1 - penalties
+    home_wins = generator.random() < 0.5 if level else h > v
+    v = h if level else v
+    results = _SCORE_ALONE if level or drawn < score_alone else _TOLD
     sentences = [
         generator.choice(choices) for choices in (results, _STARS, _OTHERS, _REFEREES, _CROWDS)
     ]
+    if level:
+        sentences.append(_PENALTIES)
     generator.shuffle(sentences)
     facts = {
         "home": home, "away": away, "star": star, "other": other, "referee": referee,
         "h": str(h), "v": str(v), "most": str(max(h, v)), "least": str(min(h, v)),
-        "winner": home if h > v else away, "loser": away if h > v else home,
+        "winner": home if home_wins else away, "loser": away if home_wins else home,
         "day": generator.choice(_DAYS), "n": str(generator.randint(2, _MOST)),
         "c": str(generator.randint(2, 6)),
     }  # fmt: skip

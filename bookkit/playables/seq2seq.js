@@ -40,7 +40,7 @@ export function readTranslator(buffer) {
 }
 
 /* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
-function linear({ shape: [rows, columns], values }, x, bias = null) {
+export function linear({ shape: [rows, columns], values }, x, bias = null) {
   return range(rows).map((row) => {
     let total = bias ? bias.values[row] : 0;
     for (let column = 0; column < columns; column += 1) total += values[row * columns + column] * x[column];
@@ -57,15 +57,17 @@ function times(x, { shape: [rows, columns], values }) {
   });
 }
 
-function rowOf({ shape: [, columns], values }, row) {
+export function rowOf({ shape: [, columns], values }, row) {
   return [...values.subarray(row * columns, (row + 1) * columns)];
 }
 
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+export function sigmoid(x) {
+  return 1 / (1 + Math.exp(-x));
+}
 
 /* One step of a recurrent cell: the state after it has read one more vector. The state of a gated
    recurrent unit is one vector in a list, that of an LSTM two: what it shows and what it keeps. */
-function recur(weights, name, input, [before, kept]) {
+export function recur(weights, name, input, [before, kept]) {
   const part = (kind) => weights[name.replace("*", kind)];
   const width = before.length;
   const fromInput = linear(part("weight_ih"), input, part("bias_ih"));
@@ -93,7 +95,7 @@ function readThrough({ weights, config }, name, words) {
 }
 
 /* Read a sentence in both directions: a memory of every word, and the decoder's first state. */
-function encode(translator, ids) {
+export function encode(translator, ids) {
   const { weights, config } = translator;
   const words = ids.map((id) => rowOf(weights["source_embedding.weight"], id));
   const forward = readThrough(translator, "encoder.*_l0", words);

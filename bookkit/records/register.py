@@ -32,7 +32,7 @@ implementation/decoding_evidence: decoding decoding_length
 implementation/cache_evidence: real_text
 implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
-applications/summarization: summarization
+applications/names_evidence: names summarization
 applications/captioning: captioning digits
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker

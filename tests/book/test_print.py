@@ -280,7 +280,7 @@ def test_a_page_of_the_book_fits_its_sheets(
     site: Site, both: list[Volume], browser: Browser
 ) -> None:
     """All kinds of things are on these pages: wide formulas, tables, figures, code and boxes."""
-    names = ("applications/summarization", "appendices/bibliography")
+    names = ("applications/names_evidence", "appendices/bibliography")
     listed = tuple(one for one in both[1].chapters if one.name in names)
     document = assemble(site.folder, replace(both[1], chapters=listed))
     with laid_out(browser, document, site.folder) as (page, faults):

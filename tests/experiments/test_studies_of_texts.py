@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bookkit.data.reports import made_up_names, match_reports, tells_winner
+from bookkit.data.reports import made_up_names, match_reports, numbered, tells_winner
 from companion.data.pairs import Pair
 from companion.decoding import Score, Speculated
 from companion.models.transformer import LanguageModel
@@ -20,6 +20,7 @@ from experiments.decoding_length.study import likeliest_of
 from experiments.engine.claims import Runs
 from experiments.engine.settings import reported
 from experiments.explanation import study as explanation
+from experiments.names import study as names
 from experiments.parallelism import study as parallelism
 from experiments.speculative import study as speculative
 from experiments.summarization import study as summarization
@@ -195,16 +196,16 @@ REPORTS = summarization.Task(reports=40, names=20, tests=30, test_names=12)
 
 
 def test_no_name_of_the_tests_is_known() -> None:
-    names = set(made_up_names(summarization.TASK.names, seed=0))
+    trained = set(made_up_names(summarization.TASK.names, seed=0))
     pairs = summarization.TASK.training(3)[:500]
-    vocab = summarization.vocabulary("pointer", pairs, sorted(names))
+    vocab = summarization.vocabulary("pointer", pairs, sorted(trained))
     for validation in (False, True):
         task = replace(summarization.TASK, validation=validation)
         unseen, seen = task.testing()["unseen"], task.testing()["seen"]
         told = {pair.target[place] for pair in unseen for place in (0, 2, 6)}
-        assert not told & names
-        assert not any(word in vocab for word in told | names)
-        assert {word for pair in seen for word in pair.source} <= names | set(vocab.tokens)
+        assert not told & trained
+        assert not any(word in vocab for word in told | trained)
+        assert {word for pair in seen for word in pair.source} <= trained | set(vocab.tokens)
         assert not any(pair in pairs for pair in seen)
     drawn = [
         replace(summarization.TASK, validation=flag).testing()["unseen"] for flag in (False, True)
@@ -234,6 +235,28 @@ def test_quality_counts_facts_and_both_kinds_of_reports() -> None:
     assert found["reversed"] == pytest.approx(100 - share)
     assert found["winner"] == found["scores"] == found["form"] == 0
     assert found["rouge-1"] == pytest.approx(100)
+
+
+# The study of names: twins differ in one word, and what counts as right.
+
+
+def test_twins_differ_in_the_loser_alone() -> None:
+    task = replace(names.TASK, tests=60)
+    twins = task.testing()["twins"]
+    assert len(twins) > 20
+    for one, other in zip(twins[::2], twins[1::2], strict=True):
+        words = zip(one.source, other.source, strict=True)
+        ((mine, theirs),) = {pair for pair in words if pair[0] != pair[1]}
+        assert (mine, theirs) == (one.target[2], one.target[0])
+        assert other.target == (mine, "beat", theirs, *one.target[3:])
+        known = {word for word in one.source if not word.isalpha() or word == "against"}
+        read, back = numbered(one, known)
+        assert tuple(back.get(word, word) for word in read.source) == one.source
+        assert read.source != numbered(other, known)[0].source
+    found = names.of_twins([twins[0].target] * len(twins), twins)
+    assert (found["both"], found["same"]) == (0, 100)
+    right = names.of_twins([pair.target for pair in twins], twins)
+    assert (right["both"], right["one"], right["losers"], right["same"]) == (100, 0, 100, 0)
 
 
 # The race of two translators: equal weights, equal updates, equal time.

@@ -90,7 +90,7 @@ def test_two_studies_of_the_same_runs_count_once() -> None:
     keys = [one.key for one in register.hypotheses(register.register())]
     assert "bottleneck/attention_gain" in keys
     assert "buys/dot_gain" not in keys
-    assert {"buys/transformer_far_beyond", "summarization/spelling_knows_names"} <= set(keys)
+    assert {"buys/transformer_far_beyond", "summarization/coverage_helps"} <= set(keys)
 
 
 def test_a_p_value_is_that_of_the_interval() -> None:

@@ -1,4 +1,4 @@
-"""The exercises of "Summarization"."""
+"""The exercises of the evidence of "A name it cannot say"."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,46 +49,7 @@ check_number = Function(
 )  # fmt: skip
 
 
-def _copied(
-    p_vocab: Numbers, weights: Numbers, p_gen: float, source: Sequence[int], size: int
-) -> Numbers:
-    copied = np.zeros(size)
-    np.add.at(copied, source, (1 - p_gen) * weights)
-    return copied
-
-
-def _generated(p_vocab: Numbers, weights: Numbers, p_gen: float, source: Any, size: int) -> Numbers:
-    return np.pad(p_gen * p_vocab, (0, size - len(p_vocab)))
-
-
-def _mixed(*given: Any) -> Numbers:
-    return _generated(*given) + _copied(*given)
-
-
-def _last_weight(
-    p_vocab: Numbers, weights: Numbers, p_gen: float, source: list[int], size: int
-) -> Numbers:
-    mixed = _generated(p_vocab, weights, p_gen, source, size)
-    mixed[source] += (1 - p_gen) * weights
-    return mixed
-
-
 NOT_IT = "got {got}, which is not it"
-GIVEN = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.4, 0.3, 0.2])
-
-check_mix = Function(
-    "`mix(p_vocab, weights, p_gen, source, size)`, the final distribution of a step, from arrays "
-    "(V,) and (k,), a number, a list of k ids and the number of ids, to an array (size,).",
-    right=_mixed, cases=[(*GIVEN, 0.8, [3, 1, 3, 4], 5), (*GIVEN, 0.3, [0, 4, 4, 3], 5)], mistakes={
-        "p_gen is the probability of generating; copying has the rest":
-            lambda p, w, g, *rest: _mixed(p, w, 1 - g, *rest),
-        "a word that stands at two places has the weights of both": _last_weight,
-        "the weights come on top of what the vocabulary gives, not in its place":
-            lambda *given: np.where(_copied(*given) > 0, _copied(*given), _generated(*given)),
-        "the weights are not multiplied by 1 - p_gen":
-            lambda p, w, g, *rest: _generated(p, w, g, *rest) + _copied(p, w, 0, *rest),
-    }, otherwise=NOT_IT, atol=1e-6,
-)  # fmt: skip
 
 
 def _before(weights: Numbers, axis: int = 0) -> Numbers:
