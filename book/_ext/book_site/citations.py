@@ -8,7 +8,14 @@ from sphinx.environment import BuildEnvironment
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("env-updated", _write_again)
     app.connect("doctree-resolved", _lead_back)
+
+
+def _write_again(_: Sphinx, env: BuildEnvironment) -> set[str]:
+    """Name the bibliography's pages: where a page cites may change while they do not."""
+    cite: Any = env.get_domain("cite")
+    return {bibliography.docname for bibliography in cite.bibliographies}
 
 
 def _lead_back(app: Sphinx, doctree: nodes.document, page: str) -> None:
