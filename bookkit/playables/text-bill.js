@@ -96,6 +96,6 @@ export function view({ tokens, now, twice, shares, factor, half: middle, curves 
 
 export function said({ tokens, shares, factor, half: middle }, at, { models, page }) {
   const pages = (n) => (n < page ? "" : `, about ${whole(Math.round(n / page))} page${n < 1.5 * page ? "" : "s"}`);
-  const where = `They are half of it from ${whole(middle)} tokens on${pages(middle)}.`;
+  const where = `They are at least half of it from ${whole(middle)} tokens on${pages(middle)}.`;
   return `${models[at.which].name}, ${whole(tokens)} tokens${pages(tokens)}: scores and blend are ${percent(shares[2])} of the work. ${where} Twice this length makes ${num(factor)} times the work.`;
 }

@@ -39,7 +39,7 @@ export function model(data, at) {
     ...now, seconds, needed, ridge: peak / bandwidth,
     busy: seconds.arithmetic / Math.max(seconds.arithmetic, seconds.memory),
     rate: texts / Math.max(seconds.arithmetic, seconds.memory),
-    endless: (2 * it.weights + it.pair * (n + 1)) / cache, // where the intensity goes with ever more texts
+    endless: (2 * it.weights + it.pair * (n + 1)) / cache, // the limit of the intensity when there are more and more texts
     most: Math.max(0, Math.floor((needed.room - needed.weights) / cache)), // texts that fit
     path: data.texts.map((many) => step(it, many, n, bytes).intensity),
   };
@@ -56,7 +56,8 @@ export function view(m, at, data) {
   const [across, up] = [scale(INTENSITIES.map(Math.log), [LEFT, RIGHT]), scale(SHARES.map(Math.log), [BASE, TOP])];
   const x = (intensity) => across(Math.log(clamp(intensity, ...INTENSITIES)));
   const y = (share) => up(Math.log(clamp(share, ...SHARES)));
-  const roof = (ridge, kind) => h("path", { class: kind, d: `M${[INTENSITIES[0], ridge, INTENSITIES[1]].map((one) => `${x(one).toFixed(1)} ${y(one / ridge).toFixed(1)}`).join("L")}` });
+  const foot = (ridge) => Math.max(INTENSITIES[0], SHARES[0] * ridge); // where a roof begins: at the left edge or at the floor
+  const roof = (ridge, kind) => h("path", { class: kind, d: `M${[foot(ridge), ridge, INTENSITIES[1]].map((one) => `${x(one).toFixed(1)} ${y(one / ridge).toFixed(1)}`).join("L")}` });
   const dot = (intensity) => [x(intensity), y(Math.min(1, intensity / m.ridge))];
   const nearest = ([place]) => {
     const far = m.path.map((one) => Math.abs(x(one) - place));
@@ -76,7 +77,7 @@ export function view(m, at, data) {
       data.machines.map(({ flops, bandwidth }) => roof(flops / bandwidth, "am-speeds-other")),
       roof(m.ridge, "am-speeds-roof"),
       m.endless < INTENSITIES[1] && [line(x(m.endless), TOP, x(m.endless), BASE, ["am-speeds-end", !reaches && "am-speeds-short"]),
-        label(x(m.endless) + (m.endless > 60 ? -6 : 6), BASE - 8, "endless texts", ["am-bold", m.endless > 60 && "am-end", !reaches && "am-wine"])],
+        label(x(m.endless) + (m.endless > 60 ? -6 : 6), BASE - 8, "limit for many texts", ["am-bold", m.endless > 60 && "am-end", !reaches && "am-wine"])],
       m.path.map((one, place) => h("circle", { class: ["am-speeds-dot", data.texts[place] > m.most && "am-speeds-burst"], cx: dot(one)[0], cy: dot(one)[1], r: 3.5 })),
       h("g", {
         class: "am-handle", tabindex: 0, role: "slider", "aria-label": "texts at once", "aria-orientation": "horizontal",
@@ -99,8 +100,8 @@ export function said(m, at, { machines, models, texts, tokens }) {
   const many = texts[at.texts] === 1 ? "1 text" : `${whole(texts[at.texts])} texts`;
   const machine = machines[at.machine].name.replace(/,.*/, "");
   const limit = m.endless > m.ridge
-    ? `Many texts can keep it fully busy: with more of them it is up to ${short(m.endless)}, and ${short(m.ridge)} is enough.`
-    : `No number of texts can keep it fully busy: it is never more than ${short(m.endless)}, and ${short(m.ridge)} would be needed.`;
+    ? `Enough texts can keep it fully busy: more of them bring this number up to ${short(m.endless)}, and the ridge is at ${short(m.ridge)}.`
+    : `No number of texts can keep it fully busy: more of them bring this number to ${short(m.endless)} at most, and the ridge is at ${short(m.ridge)}.`;
   const fits = m.most ? `${whole(m.most)} ${m.most === 1 ? "text fits" : "texts fit"} into the memory.` : "Not even one text fits into the memory.";
   return `${models[at.which].name} writes ${many}, with ${whole(tokens[at.tokens])} tokens in each cache: ${short(m.intensity)} operations a byte. The ${machine} is at most ${percent(m.busy)} busy. ${limit} ${fits}`;
 }
