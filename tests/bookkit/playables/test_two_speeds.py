@@ -1,5 +1,7 @@
 """Two speeds in Node: a step, the roof and the memory as the package counts them."""
 
+import math
+import re
 from typing import Any
 
 import pytest
@@ -60,3 +62,12 @@ def test_the_small_model_is_the_one_in_the_wheel_but_for_its_norms() -> None:
 def test_with_long_caches_no_number_of_texts_fills_the_core() -> None:
     short, long = ask(MADE, {"tokens": 2}, {"tokens": 8})
     assert short["path"][-1] > short["ridge"] > long["endless"]
+
+
+def test_below_its_ridge_every_roof_rises_as_the_operations_do() -> None:
+    (drawn,) = ask(MADE, want="still")
+    roofs = re.findall(r'<path class="am-speeds-\w+" d="M(\S+) (\S+)L(\S+) (\S+)L', drawn)
+    assert len(roofs) == 1 + len(known_machines())
+    for left, low, ridge, high in (map(float, roof) for roof in roofs):
+        octaves = (ridge - left) / 422 * math.log2(2048 / 0.25)
+        assert (low - high) / 186 * math.log2(1000) == pytest.approx(octaves, abs=0.01)
