@@ -2,8 +2,8 @@
 import { argmax, button, chart, choice, clamp, CONTROLS, dot, h, label, line, num, panel, range, reset, scale, select } from "./kit.js";
 
 const [ADD, FADE] = [0, 1]; // the third rule corrects
-const [BOARD, LOW, SHELF, COLUMN, BOOK] = [208, 24, 236, 142, 26]; // of the drawing, in its units
-const [ASKED, BASE] = [290, 352];
+const [BOARD, LOW, SHELF, COLUMN, BOOK] = [192, 24, 220, 152, 24]; // of the drawing, in its units
+const [ASKED, BASE] = [272, 334];
 
 export const lines = [3, 5];
 
@@ -58,7 +58,7 @@ export function view(m, { asked }, { names, patterns }) {
     values.map((value, at) => h("rect", { x: x + 22 * at + 3, width: 16, y: BASE - Math.max(height(clamp(value, -1.4, 1.4)), 0), height: Math.abs(height(clamp(value, -1.4, 1.4))), class: ["am-bar", value < 0 && "am-false"] })),
   ];
   return [
-    chart(520, 412, {},
+    chart(520, 394, {},
       label(0, 14, `the board: ${m.kept[0]} numbers`, "am-bold"),
       m.state.map((row, y) => row.map((value, x) => h("rect", {
         class: ["am-whiteboard-cell", value < 0 && "am-whiteboard-below"], x: x * wide, y: LOW + y * high, width: wide, height: high, "fill-opacity": Math.min(1.3 * Math.sqrt(Math.abs(value)), 1),
@@ -67,9 +67,9 @@ export function view(m, { asked }, { names, patterns }) {
       label(SHELF, 14, `the shelf: ${m.kept[1]} numbers`, "am-bold"),
       range(8).map((at) => line(SHELF, LOW + BOOK * (at + 1), 520, LOW + BOOK * (at + 1), "am-level")),
       m.shelf.map(({ name, number, says }, at) => {
-        const [x, y] = [SHELF + COLUMN * Math.floor(at / 8), LOW + BOOK * (at % 8) + 19];
+        const [x, y] = [SHELF + COLUMN * Math.floor(at / 8), LOW + BOOK * (at % 8) + 17];
         return h("g", { class: [says !== number && "am-whiteboard-lost", name === asked && "am-whiteboard-asked"] },
-          label(x, y, says === number ? "✓" : "✗", "am-bold"), label(x + 16, y, `${names[name]} ${number}`), says !== number && label(x + 76, y, `board: ${says}`, "am-axis"));
+          label(x, y, says === number ? "✓" : "✗", "am-bold"), label(x + 16, y, `${names[name]} ${number}`), says !== number && label(x + 82, y, `says ${says}`, "am-axis"));
       }),
       label(0, ASKED, right ? `${names[asked]} on the shelf: ${right.number}` : `${names[asked]} was never written`, "am-bold"),
       label(SHELF, ASKED, `${names[asked]} on the board: ${m.says}`, "am-bold"),
