@@ -75,12 +75,13 @@ class RepairedAttention(FoundingAttention):
                          axes=[3, 0]), axis=2)
         return attention_weights
 
-    def weigh_letters(self, score: Tensor, letters: Tensor) -> Tensor:
-        """Give padding a weight of 0: `letters` (b, k) is True where a letter stands."""
+    def weigh_letters(self, score: Tensor, is_letter: Tensor) -> Tensor:
+        """Give padding a weight of 0: `is_letter` (b, k) is False there."""
         score = tf.tensordot(score, self.V_a,
                              axes=[3, 0])
         score = tf.where(
-            letters[:, None, :, None], score, -inf)
+            is_letter[:, None, :, None],
+            score, -inf)
         attention_weights = tf.nn.softmax(
             score, axis=2)
         return attention_weights

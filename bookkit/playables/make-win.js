@@ -1,5 +1,5 @@
 /* A race of several models whose rules a reader makes: what must be equal, which sentences are the test, what counts. */
-import { arrowKeys, bar, capital, chart, choice, clamp, drag, h, hint, label, line, num, panel, reset, slider, sum, whole } from "./kit.js";
+import { arrowKeys, bar, button, capital, chart, choice, clamp, drag, h, hint, label, line, num, panel, slider, sum, whole } from "./kit.js";
 
 const [WIDE, ROW, NAMES, LONG, EDGE] = [504, 30, 185, 262, 10]; // of the drawing, a lane, its name, a full bar, and a knob's room
 const TIE = 0.05; // less than is shown
@@ -48,9 +48,12 @@ export function controls(data, at) {
   const { limits } = rules[at.equal];
   const then = (now) => crowned(data, now);
   return panel(at, "Make the rules of the race",
-    choice("equal", "Equal for all", rules.map(({ name }) => name), { then: (now) => changed(data, now, { limit: rules[now.equal].limits.length - 1 }) }),
-    slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then, off: limits.length < 2 }),
-    choice("counts", "What counts", measures, { then }), hint("Drag the two knobs, or press the arrow keys on them."), reset());
+    choice("equal", "One limit for all", rules.map(({ name }) => name), { then: (now) => changed(data, now, { limit: rules[now.equal].limits.length - 1 }) }),
+    limits.length < 2
+      ? h("p", {}, `${much(rules[at.equal], limits[0])} for each`)
+      : slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then }),
+    choice("counts", "What counts", measures, { then }), hint("Drag the two knobs, or press the arrow keys on them."),
+    button("Reset", ({ won }, event, play) => ({ ...play.first, won }), { "data-grows": true }));
 }
 
 /* Move one end of the tested lengths; it takes the other along where they meet. */

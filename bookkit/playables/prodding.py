@@ -13,7 +13,7 @@ ORDERS = {
     "both": "every word reads every word.",
     "causal": "every word reads itself and the words before it.",
     "window": "every word reads itself and the two words before it.",
-    "filler": "every word reads the first three words. The other three are filler.",
+    "filler": "every word reads the first three. The rest is filler, and its outputs do not count.",
     "cache": "every word reads itself and the words before it. They come one by one, with a cache.",
 }
 """What a box should do."""

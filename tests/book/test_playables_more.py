@@ -258,4 +258,8 @@ def test_a_knob_is_dragged_by_finger_and_takes_the_other_along(browser: Browser)
             page.wait_for_timeout(30)
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         assert [one.get_attribute("aria-valuenow") for one in knobs.all()] == ["36", "40"]
-        assert "concat wins" in page.locator(".am-play-said").inner_text()
+        said = page.locator(".am-play-said")
+        assert "concat wins" in said.inner_text()
+        page.get_by_role("button", name="Reset").click()
+        assert "additive wins" in said.inner_text()
+        assert "Crowned so far: 2 of 8." in said.inner_text()  # what was won is kept
