@@ -17,9 +17,21 @@ function report({ star, referee }, { home, away, h: ours, v: theirs, exchanged }
   ].map((sentence) => sentence.split(" "));
 }
 
+/* What was typed, without all that is no letter of any script. */
+const lettersOf = (typed) => typed.toLowerCase().normalize("NFC").replace(/[^\p{L}\p{M}]/gu, "");
+
+/* Why a team cannot have this name, or "". */
+function refusal(name, { grey, star, referee }, taken) {
+  if (!name) return "Type a name for each team.";
+  if (grey.words.includes(name)) return `The model knows the word \u201c${name}\u201d: choose another one.`;
+  return [star, referee, ...taken].includes(name) ? `\u201c${name}\u201d has another part in this report: choose another name.` : "";
+}
+
 /* What the model reads of each sentence: words that it knows, and null or a number for all others. */
 export function model(data, given) {
-  const at = { ...given, home: given.home || data.names[0], away: given.away || data.names[1] };
+  const [home, away] = [given.home, given.away].map(lettersOf);
+  const [bad, worse] = [refusal(home, data, []), refusal(away, data, [home])];
+  const at = { ...given, home: bad ? "?" : home, away: worse ? "?" : away };
   const seen = report(data, at);
   const flat = seen.flat();
   const one = at.numbers ? data.numbered : data.grey;
@@ -31,12 +43,12 @@ export function model(data, given) {
   const winner = loser === at.home ? at.away : at.home;
   const right = [winner, "beat", loser, String(Math.max(at.h, at.v)), String(Math.min(at.h, at.v)), ",", data.star, "shines"];
   const reads = flat.map((word) => (unknown.includes(word) ? (at.numbers ? unknown.indexOf(word) + 1 : 0) : null));
-  return { seen, reads, written: written.map(back), rows, speaks, right };
+  return { seen, reads, written: written.map(back), rows, speaks, right, refused: bad || worse };
 }
 
 const named = (key, name) => (at) => h("label", { class: "am-grey-typed" }, h("span", {}, name), h("input", {
   type: "text", maxlength: 12, autocomplete: "off", autocapitalize: "none", spellcheck: "false", value: at[key],
-  oninput: (_, event) => ({ [key]: event.target.value.toLowerCase().replace(/[^a-z]/g, "") }),
+  oninput: (_, event) => ({ [key]: event.target.value }),
 }));
 
 export const controls = (data, at) => panel(at, "Change the report",
@@ -61,7 +73,8 @@ function placed(sentences, wide) {
   });
 }
 
-function drawing({ seen, reads, written, rows, speaks }, { shown }) {
+function drawing({ seen, reads, written, rows, speaks, refused }, at) {
+  const shown = refused ? 0 : at.shown;
   const tokens = placed(seen, (word, place) => (reads[place] === null ? Math.max(word.length * LETTER, 8) : TILE));
   const bottom = TOP + seen.length * LINE + 62;
   const said = placed([written], (word) => Math.max(word.length * LETTER + 4, 14)).map((one) => ({ ...one, y: bottom }));
@@ -88,7 +101,8 @@ export function view(m, at) {
   ];
 }
 
-export function said({ written, rows, speaks, seen, right }, { shown, numbers }) {
+export function said({ written, rows, speaks, seen, right, refused }, { shown, numbers }) {
+  if (refused) return refused;
   if (shown === 0) return "Nothing is written yet.";
   const step = Math.min(shown, written.length) - 1;
   if (shown < written.length) {

@@ -46,7 +46,7 @@ def test_the_module_writes_what_the_package_writes() -> None:
     states = [
         {"numbers": numbers, "exchanged": exchanged, "v": v, "home": home}
         for numbers, exchanged, (v, home) in itertools.product(
-            (False, True), (False, True), ((9, "toral"), (3, "referee"), (11, "zelan"))
+            (False, True), (False, True), ((9, "toral"), (3, "Zoé 7"), (11, "Łukasz"))
         )
     ]
     for state, found in zip(states, ask(shown, *states), strict=True):
@@ -80,6 +80,21 @@ def test_two_reports_that_differ_in_the_loser_alone_are_one_to_grey_names() -> N
     models = rounded(WORDS, 1), rounded(WORDS, 3)
     with pytest.raises(ValueError, match="does not know"):
         grey_names(*models, star="beat")
+
+
+def test_a_name_has_letters_of_any_script_and_is_new_to_the_model_and_the_report() -> None:
+    shown = grey_names(rounded(WORDS, 1), rounded(WORDS + NUMBERS, 3))
+    typed = {
+        "Zoé 7": ("zoé", ""), "Ōsaka": ("ōsaka", ""), "Київ": ("київ", ""),
+        "-": ("?", "Type a name"),
+        "Referee": ("?", "knows the word"), "zelan": ("?", "another part"),
+    }  # fmt: skip
+    states = [{"home": name} for name in typed]
+    found = ask(shown, *states, {"away": "toral"})
+    for one, (name, why) in zip(found, [*typed.values(), ("toral", "another part")], strict=True):
+        assert one["seen"][0][2] == name
+        assert why in one["refused"]
+        assert bool(why) == bool(one["refused"])
 
 
 def test_the_ruler_is_the_library_s() -> None:
