@@ -81,6 +81,6 @@ def _levels(weight: Tensor) -> dict[str, Any]:
 
     levels, scale = quantize(weight.reshape(-1, weight.shape[-1]).float())
     return {
-        "shape": list(levels.shape), "bits": "int8", "scale": scale.tolist(),
+        "shape": list(levels.shape), "bits": "int8", "scale": [float(f"{x:.7g}") for x in scale],
         "base64": base64.b64encode(levels.numpy().tobytes()).decode("ascii"),
     }  # fmt: skip
