@@ -131,7 +131,7 @@ def twin(pair: Pair) -> Pair:
 
     >>> (pair,) = match_reports(1, seed=3, names=("bak", "del", "fim", "gon", "kur"), penalties=1)
     >>> [" ".join(one.target) for one in (pair, twin(pair))]
-    ['gon beat fim 8 8 , bak shines', 'fim beat gon 8 8 , bak shines']
+    ['gon beat fim 2 2 , bak shines', 'fim beat gon 2 2 , bak shines']
     """
     winner, beat, loser, *rest = pair.target
     place = pair.source.index("penalties") - 3

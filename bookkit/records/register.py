@@ -124,7 +124,7 @@ def withdrawn() -> list[Entry]:
     """Return the claims that a record once held and no study makes any more, with their numbers.
 
     >>> [(entry.key, entry.verdict) for entry in withdrawn()][-1]
-    ('translator_race/equal_time', 'undecided')
+    ('summarization/spelling_knows_names', 'undecided')
     """
     return [
         Entry(one["name"], _last(one), PAGES[one["name"].partition("/")[0]], one["why"])

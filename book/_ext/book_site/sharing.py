@@ -15,6 +15,7 @@ MOTTO = "Attention mechanisms, from the mathematics up. No claim without its mea
 
 _LEAST = 50  # characters: a first sentence that is shorter takes the next along
 _MOST = 200
+_FEWEST = 20  # a paragraph that is shorter, such as "Predict.", tells nothing of its page
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", flags=re.DOTALL)
 _SENTENCE = re.compile(r".*?[.?!][”’)]?(?=\s+[“‘(]?[A-Z0-9]|$)", flags=re.DOTALL)
 
@@ -31,7 +32,8 @@ def plain(markup: str) -> str:
 def describe(body: str) -> str:
     """Return the first sentence of a page, and the next ones while that is short.
 
-    That is at most 200 characters, and nothing if the page has no paragraph of its own.
+    That is at most 200 characters, and nothing if the page has no paragraph of its own, or one of
+    a word or two.
 
     >>> describe("<h1>Masks</h1><p>A mask is a table of yes and no. Many are upside down. So!</p>")
     'A mask is a table of yes and no. Many are upside down.'
@@ -45,6 +47,8 @@ def describe(body: str) -> str:
         if said and (len(said) >= _LEAST or len(said) + len(sentence) > _MOST):
             break
         said = f"{said} {sentence.strip()}".strip()
+    if len(said) < _FEWEST:
+        return ""
     return said if len(said) <= _MOST else f"{said[: _MOST - 1].rpartition(' ')[0]}…"
 
 

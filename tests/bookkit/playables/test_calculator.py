@@ -28,7 +28,7 @@ def test_published_models_are_counted_as_the_package_counts_them() -> None:
         for (a, b, c), m in zip(settings, ask(shown, *states), strict=True):
             size = (4, 2, 1)[c]
             kept = read_config(file).state_bytes(LENGTHS[a], itemsize=size)
-            assert (m["kept"], m["texts"]) == (kept, MEMORIES[b] * 10**9 // kept), name
+            assert (m["kept"], m["texts"]) == (kept, MEMORIES[b] * 2**30 // kept), name
             assert m["token"] == pytest.approx(bytes_a_token(layers, size))
             assert sum(share["bytes"] for share in m["shares"]) == kept
             assert sum(sum(map(len, x["numbers"])) * x["one"] for x in m["layers"]) == kept
