@@ -5,6 +5,9 @@ export const lines = [2, 4];
 
 export const start = ({ words }) => ({ order: range(words.length), chosen: 0 });
 
+/* On paper no word is chosen. */
+export const still = (data) => ({ ...start(data), chosen: -1 });
+
 const moved = (order, from, to) => order.toSpliced(from, 1).toSpliced(to, 0, order[from]);
 
 /* The length of a longest common subsequence. */
