@@ -49,9 +49,7 @@ export function controls(data, at) {
   const then = (now) => crowned(data, now);
   return panel(at, "Make the rules of the race",
     choice("equal", "One limit for all", rules.map(({ name }) => name), { then: (now) => changed(data, now, { limit: rules[now.equal].limits.length - 1 }) }),
-    limits.length < 2
-      ? h("p", {}, `${much(rules[at.equal], limits[0])} for each`)
-      : slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then }),
+    slider("limit", `${capital(rules[at.equal].name)} at most`, { max: limits.length - 1, show: (place) => short(rules[at.equal], limits[place]), then, off: limits.length < 2 }),
     choice("counts", "What counts", measures, { then }), hint("Drag the two knobs, or press the arrow keys on them."),
     button("Reset", ({ won }, event, play) => ({ ...play.first, won }), { "data-grows": true }));
 }
