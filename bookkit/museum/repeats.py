@@ -19,7 +19,7 @@ FLOOR = log(VOCABULARY) * _UNKNOWN / (LENGTH - 1)
 """The least loss, in nats a word."""
 
 
-class Repeats:
+class RepeatedTexts:
     """Batches of 32 texts, drawn anew at every step."""
 
     def __init__(self, seed: int) -> None:
@@ -34,7 +34,7 @@ class Repeats:
 def practise(
     make: Callable[[], Any],
     seed: int,
-    batches: Callable[[int], Any] = Repeats,
+    batches: Callable[[int], Any] = RepeatedTexts,
     loss: Callable[..., Tensor] = LanguageModel.loss,
     *,
     steps: int = 250,
@@ -49,7 +49,7 @@ def practise(
 @torch.no_grad()
 def reported(model: LanguageModel) -> float:
     """Return the per cent of right words while the model reads the right text."""
-    test = Repeats(999)[0]
+    test = RepeatedTexts(999)[0]
     hits = model(test[:, :-1]).argmax(-1) == test[:, 1:]
     return 100 * float(hits.float().mean())
 
@@ -57,7 +57,7 @@ def reported(model: LanguageModel) -> float:
 @torch.no_grad()
 def alone(model: LanguageModel) -> float:
     """Return the per cent of right words among those it writes after the first three."""
-    test = Repeats(999)[0]
+    test = RepeatedTexts(999)[0]
     text = test[:, :PERIOD]
     while text.shape[1] < LENGTH:
         best = model(text)[:, -1].argmax(-1, keepdim=True)

@@ -24,7 +24,7 @@ def broadcast_scores(*, caption: str = "") -> Playable:
     >>> broadcast_scores()
     Lengths that are added: a drawing to play with.
     """
-    layer, letters, steps = drawn()
+    layer, letters, steps = example()
     return playable(
         "broadcast", "Lengths that are added", caption=caption,
         letters=[_NAMES.get(one, one) for one in LETTERS],
@@ -34,7 +34,7 @@ def broadcast_scores(*, caption: str = "") -> Playable:
     )  # fmt: skip
 
 
-def drawn() -> tuple[FoundingAttention, Tensor, Tensor]:
+def example() -> tuple[FoundingAttention, Tensor, Tensor]:
     """Return a layer, and random vectors of letters (k, d) and of steps (q, d), in float64."""
     import torch
 

@@ -7,7 +7,7 @@ import pytest
 
 from bookkit.figures import broadcast_scores
 from bookkit.founding import FoundingAttention, RepairedAttention
-from bookkit.playables.broadcasting import drawn
+from bookkit.playables.broadcasting import example
 from tests.bookkit.playables.node import ask
 
 MADE = broadcast_scores()
@@ -16,7 +16,7 @@ STATES = [{"letters": k, "steps": q, "repaired": r} for r in (0, 1) for k, q in 
 
 
 def test_the_grid_is_filled_as_broadcasting_fills_it() -> None:
-    layer, letters, steps = drawn()
+    layer, letters, steps = example()
     repaired = RepairedAttention(letters.shape[1]).double()
     repaired.load_state_dict(layer.state_dict())
     for state, shown in zip(STATES, ask(MADE, *STATES), strict=True):
