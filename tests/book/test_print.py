@@ -20,6 +20,7 @@ from tests.book.built import ROOT, Site
 
 PAGE = """<html><head>
 <link rel="stylesheet" href="../_static/am.css"><noscript><style>a{{}}</style></noscript>
+<style>.{title}{{}}</style>
 </head><body><nav id="menu"></nav><article class="bd-article"><section id="top">
 <h1>{title}<a class="headerlink" href="#top">#</a></h1>{body}</section></article></body></html>"""
 TOC = (Chapter("start/start", ""), *(Chapter(f"parts/{n}", "Part <1>") for n in ("one", "two")))
@@ -60,6 +61,14 @@ def test_links_between_pages_stay_within_the_document_or_are_an_error(tmp_path: 
     assert links == ["#parts-one--a", "#parts-two", "#parts-one--a", "#parts-two--top"]
     with pytest.raises(BrokenLinkError, match=r"start/start\.html: .*'#nowhere'"):
         printed(tmp_path, start='<a href="#nowhere">no</a>')
+
+
+def test_the_styles_of_all_pages_come_along_once(tmp_path: Path) -> None:
+    head = printed(tmp_path).head
+    assert head is not None
+    assert len(head.select('link[href$="am.css"]')) == 1
+    styles = [style.text for style in head.select("style")]
+    assert [style for style in styles if len(style) < 9] == [".Start{}", ".One{}", ".Two{}"]
 
 
 def test_names_are_unique_wherever_they_are_used(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> 
     return _DOCUMENT.format(
         title=f"{TITLE}: {volume.title}",
         name=volume.name,
-        styles="\n".join(_styles(*next(iter(pages.items())))),
+        styles="\n".join(dict.fromkeys(style for one in pages.items() for style in _styles(*one))),
         style=STYLE.read_text(encoding="utf-8"),
         heads=_running_heads(volume, articles),
         cover=_cover(volume, _picture(site, volume, *others), address),
@@ -90,7 +90,7 @@ def _article(page: BeautifulSoup, name: str) -> Tag:
 
 
 def _styles(name: str, page: BeautifulSoup) -> Iterator[str]:
-    """Yield the style sheets that a page loads, as every page does, and the styles in its head."""
+    """Yield the style sheets that a page loads, and the styles in its head."""
     for tag in page.select("head link[rel=stylesheet], head style"):
         if not tag.find_parent("noscript"):
             address = within(name, str(tag.get("href", "")))
