@@ -37,7 +37,7 @@ book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as e
 	@echo "The book is in _build/html: open _build/html/index.html, or serve it with"
 	@echo "  $(PY) -m http.server --directory _build/html"
 
-pdf: .chromium book ## Print lessons and evidence into _build/pdf and into the site (needs Chromium; minutes)
+pdf: .chromium book ## Print lessons, look-up pages and evidence into _build/pdf and into the site (needs Chromium; minutes)
 	$(PRINT) _build/html _toc.yml _build/pdf
 
 .chromium: $(VENV)/.pdf

@@ -1,9 +1,10 @@
-"""The book on paper: two documents of all pages, nothing cut, every link led to its target."""
+"""The book on paper: three documents of all pages, nothing cut, every link led to its target."""
 
 import re
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from book_print.browser import laid_out, print_volumes, sheets
 from book_print.document import assemble
 from book_print.links import BrokenLinkError, full_id
 from book_print.offer import offer
-from book_print.volumes import EVIDENCE, LESSONS, Volume, volumes
+from book_print.volumes import EVIDENCE, LESSONS, LOOKING_UP, Volume, volumes
 from book_site.contents import Chapter, read_contents
 from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser
+from pypdf import PdfReader
 
 from tests.book.built import ROOT, Site
 
@@ -117,35 +119,30 @@ def test_what_folds_is_open_or_left_out(tmp_path: Path) -> None:
         assert not page.select("details, summary, noscript, script, button, .dropdown, .headerlink")
 
 
-def test_each_volume_has_the_solutions_of_its_pages(tmp_path: Path) -> None:
+def test_solutions_stand_in_their_own_chapters(tmp_path: Path) -> None:
     page = "appendices/solutions"
-    section = '<section id="solutions-{}"><h2>{}</h2><div class="solution">Solved</div></section>'
-    body = section.format("parts-one", "Of one") + section.format("parts-two", "Of two")
-    folder = write_site(tmp_path, two=FOLDED)
+    folder = write_site(tmp_path, one=FOLDED)
     (folder / f"{page}.html").parent.mkdir()
-    (folder / f"{page}.html").write_text(
-        PAGE.format(title="Solutions", body=body), encoding="utf-8"
+    solved = PAGE.format(title="Solutions", body='<div class="solution">Solved.</div>')
+    (folder / f"{page}.html").write_text(solved, encoding="utf-8")
+    listed = (Chapter("parts/one", "Part"), Chapter(page, "End"))
+    soup = BeautifulSoup(assemble(folder, replace(LOOKING_UP, chapters=listed)), "html.parser")
+    assert chapter(soup, page).get_text().strip() == "SolutionsSolved."
+    assert "Solved" not in chapter(soup, "parts/one").get_text()
+
+
+def test_the_bibliography_has_what_the_volume_cites(tmp_path: Path) -> None:
+    work = '<div class="citation" id="{}"><p>{}</p><p class="am-cited">Cited in {}</p></div>'
+    back = '<a href="one.html">One</a>, <a href="three.html">Three</a>'
+    page = printed(
+        tmp_path,
+        one='<a href="two.html#a">2017</a>',
+        two=work.format("a", "Here", back) + work.format("b", "Elsewhere", back),
     )
-    for one, volume in (("one", LESSONS), ("two", EVIDENCE)):
-        listed = (Chapter(f"parts/{one}", "Part"), Chapter(page, "End"))
-        soup = BeautifulSoup(assemble(folder, replace(volume, chapters=listed)), "html.parser")
-        assert chapter(soup, page).get_text().endswith(f"SolutionsOf {one}Solved")
+    assert chapter(page, "parts/two").get_text().strip() == "TwoHereCited in One"
 
 
-def test_a_table_to_look_things_up_in_stands_in_the_evidence(tmp_path: Path) -> None:
-    table = (
-        '<section id="all"><h2>All</h2><figure data-play="register">172 claims</figure></section>'
-    )
-    read = printed(tmp_path, READ, ALL, one=table)
-    assert "172 claims" not in str(read)
-    (place,) = chapter(read, "parts/one").select("[data-am-sheet]")
-    assert (place["data-am-volume"], place["data-am-sheet"]) == ("evidence", "parts-one--all")
-    assert "172 claims" in str(printed(tmp_path, ALL, READ, one=table))
-    alone = replace(EVIDENCE, chapters=TOC[:1])
-    assert "172 claims" in str(printed(tmp_path, READ, alone, one=table)), "it must stand somewhere"
-
-
-# Two volumes
+# Several volumes
 
 
 ONE = replace(LESSONS, chapters=(*TOC[:1], replace(TOC[1], numbered=True)))
@@ -199,7 +196,7 @@ def test_the_sheets_of_the_other_volume_are_filled_in(tmp_path: Path, browser: B
             assert not [fault for fault in faults if not fault.startswith("lacks _static/")]
         laid = {name: page for name, (page, _) in both.items()}
         files = print_volumes(laid)
-        said = laid["lessons"].locator("#parts-one p:not(.am-kicker)").inner_text()
+        said = laid["lessons"].locator("#parts-one p").inner_text()
         assert said == "See there (evidence volume, p. 4) and start."
         assert "(book of lessons, p. 4)" in laid["evidence"].locator("#parts-two").inner_text()
         assert laid["lessons"].locator(".am-away").inner_text().split() == ["Two", "p.", "3"]
@@ -228,51 +225,48 @@ def test_the_contents_name_parts_pages_and_sections(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def both(site: Site) -> list[Volume]:
-    """The lessons and the evidence of the book."""
+def shown(site: Site) -> list[Volume]:
+    """The volumes of the book."""
     return volumes(site.folder, read_contents(ROOT / "_toc.yml"))
 
 
-def test_every_page_is_in_a_volume(both: list[Volume]) -> None:
-    read, looked_up = ({chapter.name for chapter in volume.chapters} for volume in both)
-    assert read | looked_up == {one.name for one in read_contents(ROOT / "_toc.yml")}
-    assert "history/bottleneck" in read - looked_up
-    assert "history/bottleneck_evidence" in looked_up - read
-    assert read & looked_up == {
-        "start/measure", "appendices/architectures", "appendices/bibliography",
-        *(one for one in read if one.startswith("appendices/solutions")),
-    }  # fmt: skip
-
-
-# The two long tables of the book are printed in the volume of the evidence alone.
-FIGURES = 'figure:not([data-play="register"], [data-play="atlas"])'
+def test_every_page_is_in_a_volume(shown: list[Volume]) -> None:
+    in_volumes = Counter(one.name for volume in shown for one in volume.chapters)
+    assert set(in_volumes) == {one.name for one in read_contents(ROOT / "_toc.yml")}
+    several = {name: count for name, count in in_volumes.items() if count > 1}
+    assert several == {"start/measure": 2, "appendices/bibliography": 3}
+    for volume, pages in zip(
+        shown,
+        (
+            ("start/start", "start/before", "history/bottleneck"),
+            ("start/register", "appendices/solutions", "appendices/glossary"),
+            ("history/bottleneck_evidence",),
+        ),
+        strict=True,
+    ):
+        assert all(map(volume.holds, pages)), volume.name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 1], ids=["lessons", "evidence"])
+@pytest.mark.parametrize("number", range(3), ids=["lessons", "looking-up", "evidence"])
 def test_the_whole_book_is_in_it_and_every_link_has_its_target(
-    site: Site, both: list[Volume], number: int
+    site: Site, shown: list[Volume], number: int
 ) -> None:
-    volume, other = both[number], both[1 - number]
-    document = assemble(site.folder, volume, other)
+    volume = shown[number]
+    document = assemble(site.folder, *(volume, *shown[:number], *shown[number + 1 :]))
     printed = BeautifulSoup(document, "html.parser")
-    seen: Counter[str] = Counter()
     for one in volume.chapters:
-        if one.name.startswith("appendices/solutions"):
-            continue
         source, copy = site.page(f"{one.name}.html").article(), chapter(printed, one.name)
-        for selector in (".eqno", FIGURES, "math", ".measured", ".exercise"):
+        for selector in (".eqno", "figure", "math", ".measured", ".exercise"):
             wanted = [
                 tag.get_text().rstrip("#")
                 for tag in source.select(selector)
-                if not tag.find_parent(class_="solution")
-                and not tag.find_parent(attrs={"data-play": "register"})
+                if one.name.startswith("appendices/solutions")
+                or not tag.find_parent(class_="solution")
             ]
             found = [tag.get_text().rstrip("#") for tag in copy.select(selector)]
             assert len(found) == len(wanted), (one.name, selector)
             assert found == wanted or selector != ".eqno", one.name
-            seen[selector] += len(wanted)
-    assert min(seen.values()) > 2
     assert bool(printed.select("div.hide")) == volume.everything
     assert bool(printed.select("div.m-how")) == volume.everything
     ids = re.findall(r'\sid="([^"]+)"', document)
@@ -285,13 +279,25 @@ def test_the_whole_book_is_in_it_and_every_link_has_its_target(
 
 @pytest.mark.slow
 @pytest.mark.browser
+def test_the_lessons_take_at_most_250_sheets(
+    site: Site, shown: list[Volume], browser: Browser
+) -> None:
+    document = assemble(site.folder, *shown)
+    with laid_out(browser, document, site.folder) as (page, faults):
+        assert not faults
+        pdf = page.pdf(prefer_css_page_size=True)
+    assert 100 < PdfReader(BytesIO(pdf)).get_num_pages() <= 250
+
+
+@pytest.mark.slow
+@pytest.mark.browser
 def test_a_page_of_the_book_fits_its_sheets(
-    site: Site, both: list[Volume], browser: Browser
+    site: Site, shown: list[Volume], browser: Browser
 ) -> None:
     """All kinds of things are on these pages: wide formulas, tables, figures, code and boxes."""
     names = ("applications/names_evidence", "appendices/bibliography")
-    listed = tuple(one for one in both[1].chapters if one.name in names)
-    document = assemble(site.folder, replace(both[1], chapters=listed))
+    listed = tuple(one for one in shown[-1].chapters if one.name in names)
+    document = assemble(site.folder, replace(shown[-1], chapters=listed))
     with laid_out(browser, document, site.folder) as (page, faults):
         assert not faults
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -1,1 +1,1 @@
-"""The book on paper: the pages of the built site in two volumes, printed by Chromium."""
+"""The book on paper: the pages of the built site in three volumes, printed by Chromium."""

@@ -1,4 +1,4 @@
-"""`python -m book_print`: print the built site in two volumes and a poster, and link them in it."""
+"""`python -m book_print`: print the built site, three volumes and a poster, and link them in it."""
 
 import argparse
 import os
@@ -38,12 +38,12 @@ def main() -> int:
 
 def _print(site: Path, toc: Path, folder: Path) -> int:
     address = find_address(os.environ, toc.resolve().parent)
-    both = volumes(site, read_contents(toc))
+    shown = volumes(site, read_contents(toc))
     faults: list[str] = []
     with running() as browser, ExitStack() as stack:
         laid = {}
-        for volume in both:
-            others = [other for other in both if other is not volume]
+        for volume in shown:
+            others = [other for other in shown if other is not volume]
             document = assemble(site, volume, *others, address=address)
             laid[volume.name], found = stack.enter_context(laid_out(browser, document, site))
             faults += found
@@ -53,13 +53,13 @@ def _print(site: Path, toc: Path, folder: Path) -> int:
         printed = print_volumes(laid)
         poster = make_poster(browser, site)
     folder.mkdir(parents=True, exist_ok=True)
-    files = {folder / volume.file: printed[volume.name] for volume in both} | {
+    files = {folder / volume.file: printed[volume.name] for volume in shown} | {
         folder / name: pdf for name, pdf in poster.items()
     }
     for path, pdf in files.items():
         path.write_bytes(pdf)
         print(f"{path}: {PdfReader(path).get_num_pages()} sheets, {len(pdf) / 2**20:.1f} MiB")
-    books = {folder / volume.file: volume.title.lower() for volume in both}
+    books = {folder / volume.file: volume.title.lower() for volume in shown}
     offer(site, "book-pdf", "The book as PDF:", books)
     if poster:
         sheet = {folder / name: "all architectures on one sheet of A0" for name in poster}

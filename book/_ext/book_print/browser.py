@@ -17,8 +17,8 @@ from book_print.links import page_of
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
-SHEET_WIDTH = 627  # CSS pixels of the text on A4, between the margins of print.css
-SHEET_HEIGHT = 960
+SHEET_WIDTH = 657  # CSS pixels of the text on A4, between the margins of print.css
+SHEET_HEIGHT = 1012
 _SMALLEST = 0.6  # of its size, that a formula or a table shrinks to
 _SITE = "http://book.invalid/"
 _NAME = "print.html"

@@ -3,6 +3,7 @@
 import copy
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,13 +12,23 @@ from book_site.sharing import MOTTO
 from bs4 import BeautifulSoup, Tag
 
 from book_print.folds import leave_out, unfold
-from book_print.links import Leads, full_id, ids, in_words, lead_files, rename, within
+from book_print.links import (
+    Leads,
+    full_id,
+    ids,
+    in_words,
+    lead_files,
+    leave_cited,
+    rename,
+    within,
+)
 from book_print.volumes import Volume
 
 TITLE = "Attention, Measured"
 STYLE = Path(__file__).with_name("print.css")
 
 _PICTURE = "figure svg[role=img]"
+_OFTEN = 3  # pages with a section of the same title
 
 _DOCUMENT = """<!doctype html>
 <html lang="en" data-theme="light" data-mode="light">
@@ -57,10 +68,16 @@ def assemble(site: Path, volume: Volume, *others: Volume, address: str = "") -> 
     articles = {name: _article(page, name) for name, page in pages.items()}
     whole = {name: ids(article) for name, article in articles.items()}
     for name, article in articles.items():
-        leave_out(article, name, volume, others)
+        leave_out(article, name, volume)
+    leave_cited(articles)
     known = {name: rename(article, name) for name, article in articles.items()}
     left_out = {name: whole[name] - known[name] for name in articles}
-    away = {one.name: other for other in others for one in other.chapters if one.name not in known}
+    away = {
+        one.name: other
+        for other in reversed(others)  # of several, the first
+        for one in other.chapters
+        if one.name not in known
+    }
     leads = Leads(known, left_out, away, address)
     for name, article in articles.items():
         leads.lead(article, name)
@@ -99,7 +116,12 @@ def _styles(name: str, page: BeautifulSoup) -> Iterator[str]:
 
 
 def _contents(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator[str]:
-    """Yield the lines of the table of contents: parts, which lead nowhere, pages and sections."""
+    """Yield the lines of the table of contents: parts, which lead nowhere, pages and sections.
+
+    A title that many pages have, as exercises, tells nothing.
+    """
+    sections = {one.name: list(_sections(articles[one.name])) for one in chapters}
+    said = Counter(title for found in sections.values() for _, _, title in found)
     part = ""
     for chapter in chapters:
         if chapter.part != part:
@@ -107,9 +129,20 @@ def _contents(chapters: Sequence[Chapter], articles: dict[str, Tag]) -> Iterator
             yield f'<p class="am-part">{html.escape(part)}</p>'
         article = articles[chapter.name]
         yield _entry(full_id(chapter.name), _heading(article, "h1"), 1)
-        for section in article.select("section[id]"):
-            if section.find("h2", recursive=False):
-                yield _entry(str(section["id"]), _heading(section, "h2"), 2)
+        for target, heading, title in sections[chapter.name]:
+            if said[title] <= _OFTEN:
+                yield _entry(target, heading, 2)
+
+
+def _sections(article: Tag) -> Iterator[tuple[str, str, str]]:
+    """Yield the sections of a page: their id, and their heading with and without its number."""
+    for section in article.select("section[id]"):
+        if section.find("h2", recursive=False):
+            heading = _heading(section, "h2")
+            words = BeautifulSoup(heading, "html.parser")
+            for number in words.select(".section-number"):
+                number.decompose()
+            yield str(section["id"]), heading, words.get_text().strip()
 
 
 def _entry(target: str, title: str, level: int) -> str:
@@ -162,10 +195,9 @@ def _quoted(text: str) -> str:
 
 
 def _chapter(chapter: Chapter, article: Tag, number: int) -> str:
-    kicker = f'<p class="am-kicker">{html.escape(chapter.part)}</p>' if chapter.part else ""
     return (
         f'<div class="am-chapter" id="{full_id(chapter.name)}" style="page: c{number}">'
-        f"{kicker}{article.decode_contents()}</div>"
+        f"{article.decode_contents()}</div>"
     )
 
 
@@ -185,7 +217,7 @@ def _cover(volume: Volume, picture: str, address: str) -> str:
 <p class="am-volume">{volume.title}</p>
 <p class="am-lead">{MOTTO}</p>
 <div class="am-picture">{picture}</div>
-<p class="am-imprint">{volume.about} The reference of the package and the index are for looking up:
-they are on {site}. What moves there when you click or type stands still here.
+<p class="am-imprint">{volume.about} The reference of the package and the index
+are on {site}. What moves there when you click or type stands still here.
 Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p>
 </section>"""

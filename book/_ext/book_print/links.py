@@ -1,6 +1,6 @@
 """Names and links of the pages in one document: unique ids, and links that lead to them.
 
-A link to a page of the other volume says where it leads, because it cannot be followed on paper: in
+A link to a page of another volume says where it leads, because it cannot be followed on paper: in
 which volume, and on which sheet. The numbers are filled in after a first print.
 """
 
@@ -86,6 +86,36 @@ def lead_files(article: Tag, name: str) -> None:
         tag.attrs.pop("loading", None)  # what is not on the screen would stay away
 
 
+def _inner(article: Tag, name: str) -> Iterator[tuple[Tag, str, str]]:
+    """Yield the links that stay on the site, each with the file and the id that it leads to."""
+    for link in article.find_all("a", href=True):
+        href = str(link["href"])
+        if _OUTSIDE.match(href) or href.startswith("//"):
+            continue
+        path, anchor = urldefrag(href)
+        yield link, within(name, unquote(path)) if path else f"{name}.html", unquote(anchor)
+
+
+def leave_cited(articles: Mapping[str, Tag]) -> None:
+    """Leave the works in the bibliography that these pages cite, and the pages that cite them."""
+    asked = {
+        (file.removesuffix(".html"), anchor)
+        for name, article in articles.items()
+        for _, file, anchor in _inner(article, name)
+    }
+    for name, article in articles.items():
+        for work in article.select(".citation[id]"):
+            if (name, work["id"]) not in asked:
+                work.decompose()
+        for line in article.select(".am-cited"):
+            links = [
+                str(link)
+                for link, file, _ in _inner(line, name)
+                if file.removesuffix(".html") in articles
+            ]
+            line.replace_with(element(f'<p class="am-cited">Cited in {", ".join(links)}</p>'))
+
+
 @dataclass(frozen=True)
 class Leads:
     known: Mapping[str, set[str]]  # the pages of the document, with the ids that each of them has
@@ -96,7 +126,7 @@ class Leads:
     def lead(self, article: Tag, name: str) -> None:
         """Make every link of a page lead within the document or to the site, or make it text."""
         numbered: set[tuple[int, str]] = set()
-        for link, file, anchor in self._inner(article, name):
+        for link, file, anchor in _inner(article, name):
             target = file.removesuffix(".html")
             if target in self.known:
                 if anchor in self.left_out[target]:
@@ -114,15 +144,6 @@ class Leads:
                     where = in_words(self.elsewhere[target], asked)
                     link.insert_after(element(f'<span class="am-elsewhere"> ({where})</span>'))
             self._to_site(link, file + (f"#{anchor}" if anchor else ""))
-
-    def _inner(self, article: Tag, name: str) -> Iterator[tuple[Tag, str, str]]:
-        """Yield the links that stay on the site, each with the file and the id that it leads to."""
-        for link in article.find_all("a", href=True):
-            href = str(link["href"])
-            if _OUTSIDE.match(href) or href.startswith("//"):
-                continue
-            path, anchor = urldefrag(href)
-            yield link, within(name, unquote(path)) if path else f"{name}.html", unquote(anchor)
 
     def _to_site(self, link: Tag, path: str) -> None:
         if self.address:

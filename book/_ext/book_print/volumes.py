@@ -1,12 +1,13 @@
-"""The two volumes of the printed book, and which of them a page stands in.
+"""The three volumes of the printed book, and which of them a page stands in.
 
-The first volume is for reading: the lessons, and the unnumbered parts before and after them. Code
-that is folded on the screen is left out, and so is what stands behind a finding. The second volume
-is for looking things up: the evidence of the lessons, with everything open.
+The first volume is for reading: the lessons, without the code that is folded on the screen and
+without what stands behind a finding. The second is for looking things up: notation, the tables,
+solutions and words. The third is the evidence of the lessons, with everything open.
 
 In the parts whose pages have numbers, a page whose metadata declare a lesson stands in the first
-volume, and all others stand in the second. A page can say otherwise with `volumes` in its metadata,
-as the bibliography does, which both volumes need.
+volume, and all others stand in the third. The page that opens the book stands in the first, too,
+and all others without numbers are for looking up. A page can say otherwise with `volumes` in its
+metadata, as the bibliography does: each volume needs the works that it cites.
 """
 
 import json
@@ -37,9 +38,18 @@ LESSONS = Volume(
     name="lessons",
     file="attention-measured.pdf",
     title="Lessons",
-    about="The lessons of the book. How their results were measured is told in a second volume, the"
-    " evidence. A lesson that is not divided in this manner yet stands there as a whole.",
+    about="The lessons of the book. Solutions, notation and words stand in a second volume, for"
+    " looking up. How the results were measured is told in a third, the evidence.",
     called="book of lessons",
+    everything=False,
+)
+LOOKING_UP = Volume(
+    name="looking-up",
+    file="attention-measured-looking-up.pdf",
+    title="Looking up",
+    about="What one looks up while reading the lessons: notation, every claim and every"
+    " architecture, the solutions of the exercises, words and symbols.",
+    called="look-up volume",
     everything=False,
 )
 EVIDENCE = Volume(
@@ -51,21 +61,25 @@ EVIDENCE = Volume(
     called="evidence volume",
     everything=True,
 )
+ALL = (LESSONS, LOOKING_UP, EVIDENCE)
 
 
 def volumes(site: Path, chapters: Sequence[Chapter]) -> list[Volume]:
-    """Divide the pages of a built site into the lessons and the evidence."""
+    """Divide the pages of a built site into the three volumes."""
     places = {chapter: _volumes_of(chapter, _metadata(site, chapter.name)) for chapter in chapters}
     return [
         replace(volume, chapters=tuple(one for one in chapters if volume.name in places[one]))
-        for volume in (LESSONS, EVIDENCE)
+        for volume in ALL
     ]
 
 
 def _volumes_of(chapter: Chapter, metadata: dict[str, Any]) -> list[str]:
-    default = EVIDENCE if chapter.numbered and "lesson" not in metadata else LESSONS
+    if chapter.numbered:
+        default = LESSONS if "lesson" in metadata else EVIDENCE
+    else:
+        default = LOOKING_UP if chapter.part else LESSONS
     declared = list(metadata.get("volumes", [default.name]))
-    names = [LESSONS.name, EVIDENCE.name]
+    names = [volume.name for volume in ALL]
     if not declared or set(declared) - set(names):
         raise ValueError(f"{chapter.name}: volumes: got {declared}, wanted some of {names}")
     return declared
