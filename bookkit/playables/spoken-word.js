@@ -2,7 +2,7 @@
 import { CONTROLS, SAID, argmax, arrowKeys, button, chart, clamp, drag, h, hint, label, line, panel, range, reset, slider, softmax, sum, tick } from "./kit.js";
 
 const [WIDE, LEFT, BAND, TOP, AREA, TALLEST, FAINT] = [520, 24, 26, 74, 240, 22, 0.02];
-const [FOOT, LONGEST, EXTRA, ROOM] = [TOP + AREA + 6, 11, 5, 9]; // letters of a word, steps and frames a letter
+const [FOOT, LONGEST, EXTRA, ROOM] = [TOP + AREA + 6, 11, 5, 8]; // letters of a word, steps, and frames a letter that fit
 const [START, END] = ["", "end"];
 
 export const lines = [2, 4];
@@ -60,7 +60,8 @@ export const controls = ({ takes }, at) => panel(at, "Change what is said and ho
   reset(), hint("Drag a knob to say a letter for longer, or press the arrow keys on it."));
 
 export function view({ letters, written, rows, begins, stamps: read }, { lengths }) {
-  const unit = (WIDE - LEFT - 8) / (ROOM * letters.length);
+  const most = Math.max(ROOM * letters.length, begins.at(-1));
+  const unit = (WIDE - LEFT - 8) / most;
   const [high, x] = [Math.min(TALLEST, AREA / (letters.length + EXTRA - 1)), (frame) => LEFT + unit * frame];
   const named = (letter) => (letter === END ? "\u2205" : letter);
   const band = (starts, top) => letters.map((letter, at) => {
@@ -68,13 +69,12 @@ export function view({ letters, written, rows, begins, stamps: read }, { lengths
     return [h("rect", { class: "am-spoken-band", x: from, y: top, width: to - from, height: BAND }), label((from + to) / 2, top + 18, named(letter), "am-middle")];
   });
   const stretch = (at, length) => {
-    const others = begins.at(-1) - lengths[at];
-    const longest = ROOM * letters.length - others;
+    const longest = most - begins.at(-1) + lengths[at];
     return { lengths: lengths.map((old, one) => (one === at ? clamp(Math.round(length), 1, longest) : old)) };
   };
   const knob = (at) => h("g", {
     class: "am-handle", tabindex: 0, role: "slider", "aria-label": `Frames of ${letters[at] === END ? "silence" : letters[at]}`,
-    "aria-valuemin": 1, "aria-valuemax": ROOM * letters.length - begins.at(-1) + lengths[at], "aria-valuenow": lengths[at],
+    "aria-valuemin": 1, "aria-valuemax": most - begins.at(-1) + lengths[at], "aria-valuenow": lengths[at],
     ...drag(([right]) => stretch(at, (right - LEFT) / unit - begins[at])), ...arrowKeys(([right, up]) => stretch(at, lengths[at] + right + up)),
   }, h("circle", { class: "am-hit", cx: x(begins[at + 1]), cy: 12, r: 12 }), h("circle", { class: "am-knob", cx: x(begins[at + 1]), cy: 12, r: 6 }));
   const path = read?.map((from, step) => `${step ? "V" : "M"}${step ? TOP + high * (step + 0.5) : `${x(0)} ${TOP + high / 2}`}H${x(read[step + 1] ?? begins.at(-1))}`).join("");
