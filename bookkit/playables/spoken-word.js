@@ -76,18 +76,18 @@ export function view({ letters, written, rows, begins, stamps: read }, { lengths
     class: "am-handle", tabindex: 0, role: "slider", "aria-label": `Frames of ${letters[at] === END ? "silence" : letters[at]}`,
     "aria-valuemin": 1, "aria-valuemax": most - begins.at(-1) + lengths[at], "aria-valuenow": lengths[at],
     ...drag(([right]) => stretch(at, (right - LEFT) / unit - begins[at])), ...arrowKeys(([right, up]) => stretch(at, lengths[at] + right + up)),
-  }, h("circle", { class: "am-hit", cx: x(begins[at + 1]), cy: 12, r: 12 }), h("circle", { class: "am-knob", cx: x(begins[at + 1]), cy: 12, r: 6 }));
+  }, h("circle", { class: "am-hit", cx: x(begins[at + 1]), cy: 14, r: 14 }), h("circle", { class: "am-knob", cx: x(begins[at + 1]), cy: 14, r: 7 }));
   const path = read?.map((from, step) => `${step ? "V" : "M"}${step ? TOP + high * (step + 0.5) : `${x(0)} ${TOP + high / 2}`}H${x(read[step + 1] ?? begins.at(-1))}`).join("");
   return [
     chart(WIDE, FOOT + BAND + 2, { class: "am-spoken", role: "group", "aria-label": `What is said, frame by frame, and the frames in which ${written.length} letters are looked for` },
-      band(begins, 30),
-      begins.map((frame) => line(x(frame), 56, x(frame), TOP + high * rows.length, "am-level")),
-      written.map((letter, step) => label(0, TOP + high * (step + 0.5) + 5, named(letter), letter === letters[step] ? "am-bold" : "am-bold am-wine")),
-      rows.map((row, step) => row.map((weight, frame) => weight >= FAINT && h("rect", {
+      // In groups, so that a knob stays the same element while it is dragged
+      h("g", {}, band(begins, 30), begins.map((frame) => line(x(frame), 56, x(frame), TOP + high * rows.length, "am-level"))),
+      h("g", {}, written.map((letter, step) => label(0, TOP + high * (step + 0.5) + 5, named(letter), letter === letters[step] ? "am-bold" : "am-bold am-wine"))),
+      h("g", {}, rows.map((row, step) => row.map((weight, frame) => weight >= FAINT && h("rect", {
         class: "am-bar", x: x(frame), y: TOP + high * step + 1, width: unit, height: high - 2, "fill-opacity": Math.sqrt(weight),
-      }))),
-      path && [h("path", { class: "am-spoken-path", d: path }), band([...read, begins.at(-1)], FOOT)],
-      letters.map((_, at) => knob(at))),
+      })))),
+      h("g", {}, path && [h("path", { class: "am-spoken-path", d: path }), band([...read, begins.at(-1)], FOOT)]),
+      h("g", {}, letters.map((_, at) => knob(at)))),
     CONTROLS, SAID,
   ];
 }
