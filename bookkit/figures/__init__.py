@@ -55,6 +55,7 @@ from bookkit.playables.scoring import three_scores
 from bookkit.playables.shifted import shifted_map
 from bookkit.playables.softmax import softmax_explorer
 from bookkit.playables.speeds import two_speeds
+from bookkit.playables.spoken import spoken_word
 from bookkit.playables.swapped import memory_swap
 from bookkit.playables.switchboard import switchboard
 from bookkit.playables.tiles import online_softmax_steps
@@ -75,7 +76,8 @@ __all__ = [
     "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
-    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
+    "shifted_map", "softmax_explorer", "spoken_word", "switchboard", "text_bill", "three_scores",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds",
+    "use_style", "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
+    "written_text",
 ]  # fmt: skip

@@ -263,3 +263,16 @@ def test_a_knob_is_dragged_by_finger_and_takes_the_other_along(browser: Browser)
         page.get_by_role("button", name="Reset").click()
         assert "additive wins" in said.inner_text()
         assert "Crowned so far: 2 of 8." in said.inner_text()  # what was won is kept
+
+
+def test_a_letter_is_said_longer_by_hand(browser: Browser) -> None:
+    """The number of cells changes on the way, and the knob stays in the hand."""
+    with opened(browser, document("spoken-word"), "phone", "light") as page:
+        knob = page.locator(".am-handle").nth(2)
+        knob.scroll_into_view_if_needed()
+        box = box_of(knob)
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 90, box["y"], steps=8)
+        page.mouse.up()
+        assert int(knob.get_attribute("aria-valuenow") or 0) > 15
