@@ -48,7 +48,9 @@ export function model({ places, bag }, { task, ink, order, covered }) {
 const RULES = ["Most attention", "Most ink", "Missed most"];
 
 export const controls = (data, at) => panel(at, "Change the picture",
-  choice("task", "A press", ["moves", "covers", "draws"], { then: { chosen: -1 }, grows: true }),
+  choice("task", "A press", ["moves", "covers", "draws"], {
+    then: ({ task }) => (task === DRAW ? { chosen: -1, covered: [], order: range(PATCHES) } : { chosen: -1 }), grows: true,
+  }),
   select("digit", "Digit", data.pictures.map(({ name }) => name), { then: ({ digit }) => ({ ink: data.pictures[digit].ink, covered: [], chosen: -1 }) }),
   at.task === MOVE && [
     button("Shuffle", ({ shuffles }) => ({ order: shuffled(shuffles + 1), shuffles: shuffles + 1, chosen: -1 })),
@@ -116,7 +118,7 @@ function paper({ patches }, { task, ink, covered, chosen }) {
     }));
 }
 
-const percent = (share) => `${num(100 * share, 0)} %`;
+const percent = (share) => `${num(100 * share, 0)}\u00a0%`;
 
 function bars({ readers }) {
   return chart(300, 262, { class: "am-digit-bars" }, readers.map((chances, reader) => {
