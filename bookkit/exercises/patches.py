@@ -85,7 +85,7 @@ check_most_attended = Function(
     cases=[(ROW, 3), (FLAT, 2)], mistakes={
         "the first weight is that of the class token on itself: leave it out, and count from there":
             lambda row, count: np.argsort(-row)[:count].tolist(),
-        "the class token is left out, but its place is still counted: patch 0 has the second weight":
+        "the class token is left out, but still counted: patch 0 has the second weight":
             lambda row, count: (1 + np.argsort(-row[1:])[:count]).tolist(),
         "those are the patches with the least weight":
             lambda row, count: np.argsort(row[1:])[:count].tolist(),

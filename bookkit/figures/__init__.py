@@ -76,7 +76,7 @@ __all__ = [
     "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "shuffle_digit", "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
+    "shifted_map", "shuffle_digit", "softmax_explorer", "switchboard", "text_bill", "three_scores",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
     "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip
