@@ -77,6 +77,7 @@ __all__ = [
     "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
     "shifted_map", "shuffle_digit", "softmax_explorer", "switchboard", "text_bill", "three_scores",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
-    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds",
+    "use_style", "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
+    "written_text",
 ]  # fmt: skip
