@@ -34,6 +34,7 @@ from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.cutting import cut_arrows
+from bookkit.playables.digits import shuffle_digit
 from bookkit.playables.divided import divided_head
 from bookkit.playables.finger import phrase_finger
 from bookkit.playables.finishing import finish_story, writing_clock
@@ -76,8 +77,8 @@ __all__ = [
     "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
     "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "softmax_explorer", "spoken_word", "switchboard", "text_bill", "three_scores",
-    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds",
-    "use_style", "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
-    "written_text",
+    "shifted_map", "shuffle_digit", "softmax_explorer", "spoken_word", "switchboard", "text_bill",
+    "three_scores", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
+    "two_speeds", "use_style", "weight_key", "whiteboard", "width_explorer", "word_order",
+    "writing_clock", "written_text",
 ]  # fmt: skip
