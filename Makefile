@@ -46,9 +46,10 @@ pdf: .chromium book ## Print lessons, look-up pages and evidence into _build/pdf
 site-check: $(VENV)/.test book ## Look at every built page: links, weight, access, behaviour (`make test-all` does it, too)
 	$(THREADS) $(PYTEST) tests/book
 
-lighthouse: $(VENV)/.test book ## Run Lighthouse on the lessons and the heaviest pages (minutes on a quiet machine; not in CI)
+lighthouse: $(VENV)/.test book ## Run Lighthouse on the lessons and the heaviest pages (an hour on a quiet machine; PAGES=... for some; not in CI)
 	@$(WITH_NODE) npm install --prefix _build/lighthouse --no-audit --no-fund --loglevel=error lighthouse@$(LIGHTHOUSE)
-	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html
+	$(WITH_NODE) PYTHONPATH=book/_ext $(PY) -m book_check _build/lighthouse _build/html \
+	  $(if $(filter file,$(origin PAGES)),,$(patsubst book/%.ipynb,%.html,$(PAGES)))
 
 test: check book model ## Check, render, run the quick tests and re-run every page (about 15 minutes)
 	$(THREADS) $(PYTEST) -m "not slow"

@@ -146,12 +146,9 @@ def test_a_phone_has_both_sidebars(side: str, open_page: Open) -> None:
     dialog.wait_for(state="hidden")
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-def test_tab_reaches_everything_and_shows_where_it_is(
-    site: Site, open_page: Open, theme: str
-) -> None:
+def test_tab_reaches_everything_and_shows_where_it_is(site: Site, open_page: Open) -> None:
     name = page_with(site, "details.hide, .admonition.dropdown")
-    page = open_page(name, WIDE, theme, reduced_motion="reduce")
+    page = open_page(name, WIDE, reduced_motion="reduce")
     page.wait_for_load_state("networkidle")
     page.add_style_tag(content="* { transition: none !important }")  # no change in between
     stops = []

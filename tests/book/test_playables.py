@@ -45,7 +45,20 @@ NAMES = sorted(
     for path in FOLDER.glob("*.js")
     if re.search("export (?:const|function) controls", path.read_text(encoding="utf-8"))
 )
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# What one look at a figure sees, as one call: a browser takes longer to be asked than to answer.
+LOOK = """figure => {
+  const {scrollWidth, clientWidth} = document.documentElement;
+  const {height, y} = figure.getBoundingClientRect();
+  return [figure.querySelector(".am-play-body").innerHTML, height, y, scrollWidth - clientWidth];
+}"""
+# Whether a target is there to be used, and how high it stands; nothing where it is gone.
+STANDS = """targets => targets
+  .filter(e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width)
+  .map(e => ({y: e.getBoundingClientRect().y, used: !e.disabled, kind: e.type || e.tagName,
+    cell: e.dataset.cell !== undefined, grows: e.closest("[data-grows]") !== null}))[0]"""
+SMALL = """(targets, least) => targets.filter(e => e.checkVisibility({visibilityProperty: true}))
+  .filter(e => Math.min(e.getBoundingClientRect().width, e.getBoundingClientRect().height) < least)
+  .map(e => e.outerHTML)"""
 WITHOUT_CONTROLS = ".am-play .am-play-controls { visibility: hidden !important; }"
 MOST = 16  # controls and cells of a playable; the others are like them
 TARGETS = ".am-play-controls :is(button, input, select), .am-play-body [data-cell]"
@@ -154,51 +167,49 @@ def test_without_scripts_there_is_nothing_to_press(browser: Browser, name: str) 
 def test_every_control_goes_to_both_ends(
     browser: Browser, name: str, screen: str, theme: str
 ) -> None:
+    """At a desk by the keyboard, on a phone by the finger: nothing may jump on either."""
     with opened(browser, document(name), screen, theme) as page:
         assert not broken_rules(page)
         figure = page.locator("figure")
         letters = page.locator("figure svg text:visible")
         if letters.count():
             letters_are_large(letters)
-        for target in page.locator(TARGETS).all():
-            if target.is_visible():
-                box = box_of(target)
-                assert min(box["width"], box["height"]) >= LEAST_TARGET, target.evaluate(
-                    "e => e.outerHTML"
-                )
+        assert not page.locator(TARGETS).evaluate_all(SMALL, LEAST_TARGET)
+        move = by_keyboard if screen == "desk" else by_pointer
         count = page.locator(TARGETS).count()  # what a click brings has a test of its own
-        for move in (by_keyboard, by_pointer):
-            for place in range(min(count, MOST)):
-                target = page.locator(TARGETS).nth(place)
-                if target.count() and target.is_visible() and target.is_enabled():
-                    move(figure, target)
+        for place in range(min(count, MOST)):
+            target = page.locator(TARGETS).nth(place)
+            stands = target.evaluate_all(STANDS)
+            if stands and stands["used"]:
+                move(figure, target, stands)
         for handle in page.locator(".am-handle").all():
             pull(page, handle)
         assert not broken_rules(page)
 
 
-def look(figure: Locator) -> tuple[str, float]:
-    """Return what a figure shows, and how high it is."""
-    assert figure.page.evaluate(OVERFLOW) <= 0, "wider than the screen"
-    return figure.locator(".am-play-body").inner_html(), box_of(figure)["height"]
+def look(figure: Locator) -> tuple[str, float, float]:
+    """Return what a figure shows, how high it is, and where it begins."""
+    html, height, top, overflow = figure.evaluate(LOOK)
+    assert overflow <= 0, "wider than the screen"
+    return html, height, top
 
 
 def settles(figure: Locator, target: Locator, act: Any) -> str:
     """Act on a control; return what is shown then. Neither it nor the page below may jump."""
-    grows = target.evaluate("e => e.closest('[data-grows]') !== null")
-    _, high = look(figure)
-    top = box_of(target)["y"] - box_of(figure)["y"]
+    stood = target.evaluate_all(STANDS)
+    _, high, top = look(figure)
     act()
-    after, higher = look(figure)
-    if target.count() and target.is_visible():
-        moved = box_of(target)["y"] - box_of(figure)["y"]
-        assert moved == pytest.approx(top, abs=1), f"{target} moves itself"
-    assert grows or higher == pytest.approx(high, abs=1), f"{target} makes the page jump: {after}"
+    after, higher, at = look(figure)
+    if stands := target.evaluate_all(STANDS):
+        moved = stands["y"] - at
+        assert moved == pytest.approx(stood["y"] - top, abs=1), f"{target} moves itself"
+    may = stood["grows"] or higher == pytest.approx(high, abs=1)
+    assert may, f"{target} makes the page jump: {after}"
     return after
 
 
-def by_keyboard(figure: Locator, target: Locator) -> None:
-    tag = target.evaluate("e => e.type || e.tagName")
+def by_keyboard(figure: Locator, target: Locator, stands: dict[str, Any]) -> None:
+    tag = stands["kind"]
     if tag in ("range", "select-one"):
         ends = [
             settles(figure, target, lambda key=key: target.press(key)) for key in ("End", "Home")
@@ -209,15 +220,15 @@ def by_keyboard(figure: Locator, target: Locator) -> None:
         assert ends[0] != ends[1], "a box without an effect"
     elif tag == "text":
         settles(figure, target, lambda: target.press("End"))
-    elif target.get_attribute("data-cell"):
+    elif stands["cell"]:
         for key in ("Enter", "Enter", "End", "Home"):
             settles(figure, target, lambda key=key: target.press(key))
     else:
         settles(figure, target, lambda: target.press("Enter"))
 
 
-def by_pointer(figure: Locator, target: Locator) -> None:
-    tag = target.evaluate("e => e.type || e.tagName")
+def by_pointer(figure: Locator, target: Locator, stands: dict[str, Any]) -> None:
+    tag = stands["kind"]
     if tag == "range":
         box = box_of(target)
         for share in (0.98, 0.02):

@@ -32,15 +32,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m book_check", description=__doc__)
     parser.add_argument("program", type=Path, help="the folder in which npm installed lighthouse")
     parser.add_argument("site", type=Path, help="the built book, as _build/html")
+    parser.add_argument("pages", nargs="*", help="as history/align.html; all by default")
     options = parser.parse_args()
     browser = find_browser()
     if browser is None:
         parser.error(MISSING)
+    known = measured(options.site)
     pages: dict[str, Any] = {}
+    if options.pages:
+        stored = json.loads(RECORD.read_text(encoding="utf-8"))["pages"]
+        pages = {page: stored[page] for page in known if page in stored}
     today = datetime.now(UTC).date().isoformat()
     last: dict[str, Any] = {}
     with serve(options.site) as address:
-        for page in measured(options.site):
+        for page in options.pages or known:
             reports = [run(options.program, browser, address + page) for _ in range(RUNS)]
             runs, last = [summarize(report) for report in reports], reports[-1]
             median = {name: statistics.median(one[name] for one in runs) for name in runs[0]}
