@@ -2,7 +2,7 @@
 
 Both are asked for pairs of a key and a value, as in the study of recall. Four layers of state,
 written by the delta rule, are compared with three of them below one layer of attention; because
-they learn slowly, they train three times as long, and six times. What attention reads is cut to
+they learn slowly, they train three times as long. What attention reads is cut to
 the keys with the k best scores: after training in every model that attends, and in three models of
 one layer during training, too. Two arms see texts of twice as many pairs. `--tune` chooses a
 learning rate for every arm from one grid, on seeds of its own.
@@ -30,8 +30,6 @@ from experiments.recall.study import KEY_WIDTH, TASK, VALUE_WIDTH, WIDTH, Task, 
 SEEDS = tuple(range(9, 29))
 """Fresh ones: an earlier record of this study had seeds 1 to 8, one rate, and no tuning."""
 LEARNING_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
-PATIENCE = 2
-"""How many times as long as the other layers of state the patient ones train."""
 LONG = replace(TASK, keys=128, pairs=(*TASK.pairs, 64))
 MOST = max(TASK.pairs)
 
@@ -161,10 +159,8 @@ def arms() -> dict[str, Setting]:
 
 
 def reported() -> dict[str, Arm]:
-    """Return the tuned arms, the patient one, and two with longer texts, at the rates they had."""
+    """Return the tuned arms, and two with longer texts, at the rates they had."""
     settings = tuned("hybrids", arms())
-    states = settings["states"]
-    settings["patient"] = replace(states, steps=PATIENCE * states.steps)
     longer = {f"{name}-long": settings[name] for name in ("hybrid", "attention")}
     return on(TASK, settings) | on(LONG, longer)
 
