@@ -2,10 +2,10 @@
 
 Both are asked for pairs of a key and a value, as in the study of recall. Four layers of state,
 written by the delta rule, are compared with three of them below one layer of attention; because
-they learn slowly, they train three times as long. What attention reads is cut to
-the keys with the k best scores: after training in every model that attends, and in three models of
-one layer during training, too. Two arms see texts of twice as many pairs. `--tune` chooses a
-learning rate for every arm from one grid, on seeds of its own.
+they learn slowly, they train three times as long. What attention reads is cut to the keys with the
+k best scores: after training in every model that attends, and in three models of one layer during
+training, too. Two arms see texts of twice as many pairs. `--tune` chooses a learning rate for every
+arm from one grid, on seeds of its own.
 """
 
 from dataclasses import dataclass, replace
