@@ -24,7 +24,7 @@ export const controls = ({ names, sizes, numbers, patterns }, at) => {
     choice("rule", "a new pair", ["adds", "fades and adds", "corrects"]),
     choice("rows", "rows", sizes),
     choice("angles", "names", ["at random", "at right angles"]),
-    reset("Wipe"));
+    reset("Start again"));
 };
 
 /* Write all pairs, one after the other: S becomes kept S + key (value - what it held, if it corrects). */
