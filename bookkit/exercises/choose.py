@@ -45,10 +45,10 @@ def _fit(room: int, weights: int, token: int, fixed: int, tokens: int) -> int:
 
 check_fit = Function(
     "`fit(room, weights, token, fixed, tokens)`, how many texts fit: all in bytes but the length "
-    "of a text in tokens. A token leaves `token` bytes, and states take `fixed` bytes for each text.",
+    "of a text in tokens. A token leaves `token` bytes, states take `fixed` bytes for each text.",
     right=_fit, cases={
         "a Llama 3.1 8B": (80 * GIB, 15 * GIB, 131_072, 0, 32_768),
-        "states as well": (24 * GIB, 15 * GIB, 9_216, 48 * 2**20, 131_072),
+        "states as well": (80 * GIB, 15 * GIB, 9_216, 48 * 2**20, 32_768),
         "states alone": (24 * GIB, 15 * GIB, 0, 64 * 2**20, 131_072),
         "weights that do not fit": (8 * GIB, 15 * GIB, 131_072, 0, 32_768),
     }, mistakes={
