@@ -3,8 +3,8 @@ import { bytesOf, overParts } from "./kept.js";
 import { CONTROLS, SAID, chart, choice, clamp, h, inBytes, label, line, panel, pointIn, range, reset, scale, select, slider, toPage, whole } from "./kit.js";
 
 const [WIDE, TOP, ROW] = [504, 44, 25]; // of the drawing, above the first row, and of a row
-const [LEFT, RIGHT, SIZE] = [172, 318, 396]; // the bars, and where the sizes end
-const COLUMNS = { fits: 420, finds: 456, ready: 490 };
+const [LEFT, RIGHT, SIZE] = [178, 312, 384]; // the bars, and where the sizes end
+const COLUMNS = { fits: 404, finds: 442, ready: 482 };
 const BARS = [2 ** 24, 2 ** 45]; // bytes, from left to right
 
 export const lines = [2, 4];

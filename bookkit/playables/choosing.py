@@ -216,7 +216,7 @@ def choose_attention(*, caption: str = "") -> Playable:
 
     def who(way: Way) -> str:
         if way.name == "windows + first tokens":
-            return "Nothing is trained for it."
+            return "It needs no training, so the atlas has no row for it."
         return f"In the atlas: {count[way.name] or 'none'} of {models} published models."
 
     first = {
