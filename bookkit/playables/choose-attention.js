@@ -3,8 +3,8 @@ import { bytesOf, overParts } from "./kept.js";
 import { CONTROLS, SAID, chart, choice, clamp, h, inBytes, label, line, panel, pointIn, range, reset, scale, select, slider, toPage, whole } from "./kit.js";
 
 const [WIDE, TOP, ROW] = [504, 44, 25]; // of the drawing, above the first row, and of a row
-const [LEFT, RIGHT, SIZE] = [178, 312, 384]; // the bars, and where the sizes end
-const COLUMNS = { fits: 404, finds: 442, ready: 482 };
+const [LEFT, RIGHT, SIZE] = [188, 312, 382]; // the bars, and where the sizes end
+const COLUMNS = { fits: 402, finds: 440, ready: 483 };
 const BARS = [2 ** 24, 2 ** 45]; // bytes, from left to right
 
 export const lines = [2, 4];
@@ -59,7 +59,7 @@ export function view(m, at, data) {
       line(x(m.room), TOP - 4, x(m.room), base + 2, "am-mark"),
       label(x(m.room), base + 19, `${inBytes(m.room)} are free`, "am-axis am-middle")),
     SAID,
-    h("p", { class: "am-play-said am-choose-detail", style: { "--desk": 4, "--phone": 7 } }, h("b", {}, `${shown.title}. `), `${shown.lost} `,
+    h("p", { class: "am-choose-detail" }, h("b", {}, `${shown.title}. `), `${shown.lost} `,
       h("a", { href: toPage(shown.where) }, "How we know"), ` ${shown.who}`),
   ];
 }
@@ -69,5 +69,5 @@ export function said(m, at, { ways, lengths, texts, memories }) {
   const many = texts[at.texts] === 1 ? "one text" : `${whole(texts[at.texts])} texts`;
   const asked = `For ${many} of ${whole(lengths[at.length])} tokens on ${whole(memories[at.memory])} GiB`;
   if (!left.length) return `${asked}, nothing is left.`;
-  return `${asked}, ${left.length} of ${ways.length} are left: ${left.join("; ")}.`;
+  return `${asked}, ${left.length} of ${ways.length} are left${left.length < 5 ? `: ${left.join("; ")}` : ""}.`;
 }
