@@ -36,7 +36,7 @@ PASSAGE, SCORED = 256, 192
 EVERY = 6
 """Of so many layers, the last one keeps all in the mixture with windows, as in Gemma 3."""
 SEEDS = tuple(range(1, 13))
-"""One for each book: ten of `real_heads`, and two of `real_text`, of which four were not reached."""
+"""One for each book: ten of `real_heads` and two of `real_text`, whose other four were not read."""
 
 
 class Text(NamedTuple):
