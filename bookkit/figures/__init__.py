@@ -31,6 +31,7 @@ from bookkit.playables.bills import text_bill
 from bookkit.playables.broadcasting import broadcast_scores
 from bookkit.playables.caching import growing_cache
 from bookkit.playables.calculator import calculator
+from bookkit.playables.choosing import choose_attention
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.cutting import cut_arrows
@@ -70,15 +71,15 @@ __all__ = [
     "FIGURE_WIDTH", "GOLD", "HAIR", "INK", "MARKERS", "MUTED", "PAPER", "PERIWINKLE", "PETROL",
     "SERIES", "SLATE", "SVG_METADATA", "WASH", "WINE", "LineEnd", "MaskPuzzle", "Playable",
     "ReadSentence", "Rule", "Training", "attended_picture", "attention_map", "attention_timeline",
-    "band", "bend_ruler", "broadcast_scores", "calculator", "caption_maps", "compounding",
-    "copier_view", "cut_arrows", "divided_head", "drag_query", "finish_story", "glossed_text",
-    "gold_links", "gradient_flow", "grey_names", "growing_cache", "head_viewer", "heads_that_copy",
-    "intervals", "label_along", "label_ends", "letter_color", "limit_line", "live_translator",
-    "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax", "next_word",
-    "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
-    "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "shuffle_digit", "softmax_explorer", "spoken_word", "switchboard", "text_bill",
-    "three_scores", "timeline_list", "timeline_steps", "training_limit", "transformer_diagram",
-    "two_speeds", "use_style", "weight_key", "whiteboard", "width_explorer", "word_order",
-    "writing_clock", "written_text",
+    "band", "bend_ruler", "broadcast_scores", "calculator", "caption_maps", "choose_attention",
+    "compounding", "copier_view", "cut_arrows", "divided_head", "drag_query", "finish_story",
+    "glossed_text", "gold_links", "gradient_flow", "grey_names", "growing_cache", "head_viewer",
+    "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
+    "live_translator", "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax",
+    "next_word", "one_request", "online_softmax_steps", "paint_mask", "phrase_finger",
+    "prefix_tree", "prod_it", "residual_diagram", "ring_layout", "rotary_angles", "score_map",
+    "sentence_ribbons", "shifted_map", "shuffle_digit", "softmax_explorer", "spoken_word",
+    "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps", "training_limit",
+    "transformer_diagram", "two_speeds", "use_style", "weight_key", "whiteboard", "width_explorer",
+    "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

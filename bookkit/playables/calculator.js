@@ -1,5 +1,6 @@
 /* What a model keeps of a text: of which kinds, and layer by layer; chosen, or read from a config.json. */
 import { readConfig } from "./config-table.js";
+import { bytesOf, overParts } from "./kept.js";
 import { CONTROLS, SAID, choice, h, inBytes, panel, range, slider, sum, table, whole } from "./kit.js";
 
 export const lines = [3, 5];
@@ -56,12 +57,8 @@ const kindOf = ({ what, tokens, limit }) =>
 export function model(data, at) {
   if (!at.read) return { fault: at.fault };
   const [tokens, memory, [, itemsize]] = [data.lengths[at.length], data.memories[at.memory] * 2 ** 30, data.precisions[at.precision]];
-  const entries = (length, { beyond, tokens: each, limit }) => {
-    const seen = beyond === null ? length : length % beyond;
-    return Math.min(each === null ? 1 : Math.floor(seen / each), limit ?? Infinity);
-  };
-  const bytes = (part, length = tokens) => entries(length, part) * part.numbers * (part.itemsize || itemsize);
-  const over = (value) => sum(at.read.layers.map(({ count, keeps }) => count * sum(keeps.map(value))));
+  const bytes = (part) => bytesOf(part, tokens, itemsize);
+  const over = (value) => overParts(at.read.layers, value);
   const kept = over((part) => bytes(part));
   const grows = (part) => part.tokens !== null && part.limit === null && part.beyond === null;
   return {

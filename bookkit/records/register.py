@@ -40,6 +40,7 @@ tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates 
 tradeoffs/length_evidence: cost
 tradeoffs/state_evidence: recall hybrids
 tradeoffs/devices_evidence: devices
+tradeoffs/choose_evidence: less_kept
 """
 PAGES: Mapping[str, str] = {
     study: f"{page}.ipynb"
