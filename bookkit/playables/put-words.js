@@ -62,12 +62,14 @@ function free(data, [x, y], other) {
   return open.toSorted((a, b) => Math.hypot(a[0] - right, a[1] - down) - Math.hypot(b[0] - right, b[1] - down))[0] ?? null;
 }
 
-const picked = (which, part, name) => (data) => (at) => h("label", { class: "am-play-select" }, h("span", {}, name),
-  h("select", { onchange: (now, event) => ({ [which]: { ...now[which], [part]: event.target.selectedIndex }, said: [] }) },
-    data[`${part}s`].map((words, place) => h("option", { value: place, selected: place === at[which][part] }, words))));
+/* Two lists for a shape: its colour and its form. */
+const picked = (which, name) => ({ colours, shapes }) => (at) => h("span", { class: "am-play-select" }, h("span", { "aria-hidden": "true" }, name),
+  [["colour", colours], ["shape", shapes]].map(([part, words]) => h("select", {
+    "aria-label": `${name}, ${part}`, onchange: (now, event) => ({ [which]: { ...now[which], [part]: event.target.selectedIndex }, said: [] }),
+  }, words.map((word, place) => h("option", { value: place, selected: place === at[which][part] }, word)))));
 
 export const controls = (data, at) => panel(at, "Change the picture",
-  picked("one", "colour", "One")(data), picked("one", "shape", "is a")(data), picked("two", "colour", "the other")(data), picked("two", "shape", "is a")(data),
+  picked("one", "One shape")(data), picked("two", "the other")(data),
   button("Let it speak for itself", { said: [] }, { off: at.said.length === 0 }),
   tick("marked", "Mark what never came in training"), reset());
 
@@ -93,6 +95,7 @@ function picture(m, at, data) {
   const frame = (which, kind, more) => h("rect", { class: kind, x: UNIT * (at[which].x - half) - more, y: UNIT * (at[which].y - half) - more, width: UNIT * (2 * half + 1) + 2 * more, height: UNIT * (2 * half + 1) + 2 * more });
   return chart(SIZE * UNIT, SIZE * UNIT, { class: "am-words-picture", role: "group", "aria-label": said(m, at, data) },
     h("g", { "shape-rendering": "crispEdges" }, pieces.map(([x, y, width, height, fill]) => h("rect", { x: UNIT * x, y: UNIT * y, width: UNIT * width, height: UNIT * height, fill }))),
+    h("rect", { class: "am-words-frame", width: SIZE * UNIT, height: SIZE * UNIT }),
     BOTH.map((which) => {
       const { colour, shape, x, y } = at[which];
       const other = at[BOTH.find((one) => one !== which)];
@@ -125,7 +128,7 @@ export function view(m, at, data) {
           const one = m.options[row];
           return one ? h("li", {}, h("button", { type: "button", class: "am-play-button", "aria-pressed": one.word === m.words[m.word], onclick: () => put(one.word) }, one.word),
             h("svg", { class: "am-words-share", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" }, h("rect", { class: "am-bar", width: 100 * one.chance, height: 12 })),
-            h("span", {}, num(one.chance))) : h("li", { class: "am-none", "aria-hidden": "true" }, h("span", { class: "am-play-button" }, "\u00a0"));
+            h("span", {}, num(one.chance))) : h("li", { "aria-hidden": "true" });
         })))),
     CONTROLS, SAID,
   ];
