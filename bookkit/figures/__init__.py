@@ -34,6 +34,7 @@ from bookkit.playables.calculator import calculator
 from bookkit.playables.compounding import compounding
 from bookkit.playables.copying import copier_view, heads_that_copy
 from bookkit.playables.cutting import cut_arrows
+from bookkit.playables.digits import shuffle_digit
 from bookkit.playables.divided import divided_head
 from bookkit.playables.finger import phrase_finger
 from bookkit.playables.finishing import finish_story, writing_clock
@@ -77,7 +78,8 @@ __all__ = [
     "one_request", "online_softmax_steps", "paint_mask", "phrase_finger", "prefix_tree", "prod_it",
     "put_words",
     "residual_diagram", "ring_layout", "rotary_angles", "score_map", "sentence_ribbons",
-    "shifted_map", "softmax_explorer", "switchboard", "text_bill", "three_scores", "timeline_list",
-    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
-    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
+    "shifted_map", "shuffle_digit", "softmax_explorer", "switchboard", "text_bill", "three_scores",
+    "timeline_list", "timeline_steps", "training_limit", "transformer_diagram", "two_speeds",
+    "use_style", "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
+    "written_text",
 ]  # fmt: skip

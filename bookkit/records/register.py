@@ -34,6 +34,7 @@ implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/names_evidence: names summarization
 applications/looking_evidence: looking captioning
+applications/patches_evidence: digits
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/length_evidence: cost

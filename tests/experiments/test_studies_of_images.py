@@ -7,7 +7,12 @@ from torch import Tensor
 from bookkit.data.captions import collate_scenes
 from bookkit.data.digits import handwritten_digits
 from bookkit.data.scenes import scenes
-from companion.models.vision import CaptionOutput, to_patches
+from companion.models.vision import (
+    CaptionOutput,
+    VisionConfig,
+    VisionTransformer,
+    to_patches,
+)
 from experiments.captioning import study as captioning
 from experiments.digits import study as digits
 
@@ -69,10 +74,10 @@ def test_tuning_never_sees_the_test_digits() -> None:
     assert torch.equal(digits.digits(digits.Task())[1].images, test.images)
 
 
-def test_the_patches_of_the_highest_rank_become_the_mean() -> None:
-    images, mean = torch.rand(5, 1, 8, 8), torch.full((1, 8, 8), 2.0)
+def test_the_patches_of_the_highest_rank_are_covered() -> None:
+    images, under = torch.rand(5, 1, 8, 8), torch.full((1, 8, 8), 2.0)
     ranks = torch.rand(5, 16)
-    found = to_patches(digits.wiped(images, mean, ranks), 2)
+    found = to_patches(digits.covered(images, under, digits.highest(ranks)), 2)
     for row in range(5):
         highest = set(ranks[row].argsort(descending=True)[: digits.WIPED].tolist())
         for patch in range(16):
@@ -80,6 +85,26 @@ def test_the_patches_of_the_highest_rank_become_the_mean() -> None:
                 assert (found[row, patch] == 2).all()
             else:
                 assert torch.equal(found[row, patch], to_patches(images, 2)[row, patch])
+
+
+def test_patches_are_shuffled_as_they_are() -> None:
+    images, order = torch.rand(5, 1, 8, 8), torch.rand(5, 16).argsort(-1)
+    found = to_patches(digits.shuffled(images, order), 2)
+    for row in range(5):
+        assert torch.equal(found[row], to_patches(images, 2)[row, order[row]])
+
+
+def test_what_is_missed_most_is_what_the_answer_needs() -> None:
+    model = VisionTransformer(VisionConfig(embed_dim=8)).eval()
+    reading = digits.Reading(torch.rand(3, 1, 8, 8), torch.zeros(1, 8, 8), cover="out")
+    with torch.no_grad():
+        logits = model(reading.images).logits
+        found = digits.missed(model, reading, logits)
+        kept = torch.ones(1, 16, dtype=torch.bool)
+        kept[0, 5] = False
+        left = model(reading.images[1:2], kept=kept).logits.log_softmax(-1)
+    own = logits[1].argmax()
+    assert found[1, 5] == pytest.approx(float(logits[1].log_softmax(-1)[own] - left[0, own]))
 
 
 def test_ink_is_how_far_a_patch_is_from_the_mean() -> None:

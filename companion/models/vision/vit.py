@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from companion.contracts import contract
 from companion.models.losses import mean_cross_entropy
@@ -128,6 +129,7 @@ class VisionTransformer(nn.Module):
         super().__init__()
         self.config = config
         self.channels, self.image_size = config.channels, config.image_size
+        self.num_patches = config.num_patches
         e = config.embed_dim
         self.embed = nn.Linear(config.channels * config.patch_size**2, e)
         self.class_token = nn.Parameter(torch.zeros(e))
@@ -137,14 +139,20 @@ class VisionTransformer(nn.Module):
         self.output = nn.Linear(e, config.num_classes)
 
     @contract(
-        matching="class_token", images="b channels image_size image_size"
-    )
+        matching="class_token", images="b channels image_size image_size",
+        kept="mask: b num_patches",
+    )  # fmt: skip
     def forward(
-        self, images: Tensor, *, need_weights: bool = False
+        self,
+        images: Tensor,
+        *,
+        kept: Tensor | None = None,
+        need_weights: bool = False,
     ) -> Classified:
         """Score the classes.
 
         Args:
+            kept: boolean; a patch that is False is left out: nothing attends to it.
             need_weights: also return the attention weights.
         """
         patches = self.embed(to_patches(images, self.config.patch_size))
@@ -152,7 +160,10 @@ class VisionTransformer(nn.Module):
         x = torch.cat((first, patches), 1)
         if self.places is not None:
             x = x + self.places
-        hidden, weights = self.encoder(x, need_weights=need_weights)
+        mask = None
+        if kept is not None:  # the class token stays
+            mask = pad(kept, (1, 0), value=True)[:, None, None]
+        hidden, weights = self.encoder(x, mask=mask, need_weights=need_weights)
         return Classified(self.output(hidden[:, 0]), weights)
 
     if TYPE_CHECKING:

@@ -47,6 +47,16 @@ def test_patches_know_their_places() -> None:
     torch.testing.assert_close(unknown(image).logits, unknown(halves).logits)
 
 
+def test_a_picture_without_a_patch_is_a_shorter_sentence() -> None:
+    model, images = make_vit(), torch.rand(3, 2, 6, 6).double()
+    kept = torch.tensor([[True, False, True, True]]).expand(3, -1)
+    assert model.places is not None
+    patches = model.embed(to_patches(images, 3))
+    x = torch.cat((model.class_token.expand(3, 1, -1), patches), 1) + model.places
+    wanted = model.output(model.encoder(x[:, [0, 1, 3, 4]]).hidden[:, 0])
+    torch.testing.assert_close(model(images, kept=kept).logits, wanted)
+
+
 def test_the_loss_is_the_mean_over_pictures() -> None:
     model = make_vit()
     batch = LabelledImages(torch.rand(4, 2, 6, 6).double(), torch.tensor([0, 4, 2, 2]))
