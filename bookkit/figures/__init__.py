@@ -43,6 +43,7 @@ from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.grey import bend_ruler, grey_names
 from bookkit.playables.heads import head_viewer
 from bookkit.playables.matching import match_texts
+from bookkit.playables.mouth import put_words
 from bookkit.playables.moving import ReadSentence, move_weights
 from bookkit.playables.narrow import narrow_softmax
 from bookkit.playables.next_word import next_word
@@ -77,9 +78,9 @@ __all__ = [
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax",
     "next_word", "one_request", "online_softmax_steps", "paint_mask", "phrase_finger",
-    "prefix_tree", "prod_it", "residual_diagram", "ring_layout", "rotary_angles", "score_map",
-    "sentence_ribbons", "shifted_map", "shuffle_digit", "softmax_explorer", "spoken_word",
-    "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps", "training_limit",
-    "transformer_diagram", "two_speeds", "use_style", "weight_key", "whiteboard", "width_explorer",
-    "word_order", "writing_clock", "written_text",
+    "prefix_tree", "prod_it", "put_words", "residual_diagram", "ring_layout", "rotary_angles",
+    "score_map", "sentence_ribbons", "shifted_map", "shuffle_digit", "softmax_explorer",
+    "spoken_word", "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps",
+    "training_limit", "transformer_diagram", "two_speeds", "use_style", "weight_key", "whiteboard",
+    "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

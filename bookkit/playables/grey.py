@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bookkit.playables.playable import Playable, playable
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from companion.translation import Translator
 
 
@@ -60,6 +57,8 @@ def bend_ruler(words: Sequence[str], facts: Sequence[int], *, caption: str = "")
 
 
 def _stored(one: Translator) -> dict[str, Any]:
+    from bookkit.playables.weights import in_levels
+
     weights = one.model.state_dict()  # type: ignore[attr-defined]
     kept = {name: weight for name, weight in weights.items() if "base." not in name}
     kept |= {
@@ -70,17 +69,6 @@ def _stored(one: Translator) -> dict[str, Any]:
     return {
         "words": list(one.source_vocab.tokens),
         "weights": {
-            name: _levels(weight) for name, weight in kept.items() if "coverage" not in name
+            name: in_levels(weight) for name, weight in kept.items() if "coverage" not in name
         },
     }
-
-
-def _levels(weight: Tensor) -> dict[str, Any]:
-    """Return a matrix as whole numbers of eight bits and a scale a row; a vector is one row."""
-    from bookkit.playables.weights import quantize
-
-    levels, scale = quantize(weight.reshape(-1, weight.shape[-1]).float())
-    return {
-        "shape": list(levels.shape), "bits": "int8", "scale": [float(f"{x:.7g}") for x in scale],
-        "base64": base64.b64encode(levels.numpy().tobytes()).decode("ascii"),
-    }  # fmt: skip

@@ -1,19 +1,8 @@
 /* A pointer-generator, as companion/models/pointer.py computes it, for one report at a time. */
 import { argmax, dot, range, softmax, sum } from "./kit.js";
-import { encode, linear, recur, rowOf, sigmoid } from "./seq2seq.js";
+import { encode, linear, recur, rowOf, sigmoid, weightsOf } from "./seq2seq.js";
 
 const [BEGIN, END, UNKNOWN] = [1, 2, 3];
-const read = new WeakMap();
-
-/* The weights as seq2seq.js wants them: {shape, values}. */
-function weightsOf(given) {
-  if (!read.has(given)) {
-    read.set(given, Object.fromEntries(Object.entries(given).map(([name, weight]) => [
-      name, { shape: [weight.length, weight[0].length], values: Float64Array.from(weight.flat()) },
-    ])));
-  }
-  return read.get(given);
-}
 
 /* Sum up a report: {written, rows, speaks}, the words, for each of them a weight on every word of the
    report, and the probability with which it is spoken and not pointed at. */

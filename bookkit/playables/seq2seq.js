@@ -39,6 +39,18 @@ export function readTranslator(buffer) {
   return { weights, config, ids, target: [...SPECIAL, ...target], gloss: meanings };
 }
 
+const read = new WeakMap();
+
+/* Matrices that came with a page, lists of rows, as {shape, values}; each model is turned once. */
+export function weightsOf(given) {
+  if (!read.has(given)) {
+    read.set(given, Object.fromEntries(Object.entries(given).map(([name, weight]) => [
+      name, { shape: [weight.length, weight[0].length], values: Float64Array.from(weight.flat()) },
+    ])));
+  }
+  return read.get(given);
+}
+
 /* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
 export function linear({ shape: [rows, columns], values }, x, bias = null) {
   return range(rows).map((row) => {
@@ -49,7 +61,7 @@ export function linear({ shape: [rows, columns], values }, x, bias = null) {
 }
 
 /* x W, with one row of W for every number that goes in, as the formulas of attention write it. */
-function times(x, { shape: [rows, columns], values }) {
+export function times(x, { shape: [rows, columns], values }) {
   return range(columns).map((column) => {
     let total = 0;
     for (let row = 0; row < rows; row += 1) total += x[row] * values[row * columns + column];

@@ -5,6 +5,7 @@ scale a row; a vector, of which there are few, as float32. The metadata hold one
 JSON with the model's configuration, its vocabularies, and where the weights come from.
 """
 
+import base64
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -51,6 +52,19 @@ def quantize(matrix: Tensor, most: int = _LEVELS) -> tuple[Tensor, Tensor]:
     best = error.argmin(-1, keepdim=True)
     rows = torch.arange(len(matrix))
     return levels[rows, best[:, 0]].to(torch.int8), scales.gather(-1, best)[:, 0]
+
+
+def in_levels(weight: Tensor) -> dict[str, Any]:
+    """Return a weight as a page holds it: whole numbers of eight bits, with a scale a row.
+
+    A vector is one row, and a convolution has a row for every map that it makes.
+    """
+    shape = (1, -1) if weight.ndim == 1 else (len(weight), -1)
+    levels, scale = quantize(weight.reshape(shape).float())
+    return {
+        "shape": list(levels.shape), "bits": "int8", "scale": [float(f"{x:.7g}") for x in scale],
+        "base64": base64.b64encode(levels.numpy().tobytes()).decode("ascii"),
+    }  # fmt: skip
 
 
 def restore(levels: Tensor, scale: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from bookkit.data.captions import collate_scenes
 from bookkit.data.digits import handwritten_digits
-from bookkit.data.scenes import scenes
+from bookkit.data.scenes import HELD_OUT, scenes
 from companion.models.vision import (
     CaptionOutput,
     VisionConfig,
@@ -15,6 +15,7 @@ from companion.models.vision import (
 )
 from experiments.captioning import study as captioning
 from experiments.digits import study as digits
+from experiments.looking import study as small
 
 pytestmark = pytest.mark.slow
 
@@ -61,6 +62,23 @@ def test_wrong_words_are_told_by_where_attention_points() -> None:
         assert sum(found.values()) == pytest.approx(100)
     none = captioning.wrong_words(looking(BATCH.target_out, 0.5, 0.5), BATCH, asked, 8, 0)
     assert set(none.values()) == {0.0}
+
+
+def test_in_its_mouth_are_put_the_colours_that_training_has_shown_with_the_shape() -> None:
+    heard: list[Tensor] = []
+
+    def model(images: Tensor, tokens: Tensor) -> CaptionOutput:
+        heard.append(tokens)
+        return looking(BATCH.target_out, 0, 0)
+
+    hits = small.after_other_colours(model, SCENES, BATCH)  # type: ignore[arg-type]
+    phrases = small.new_phrases(SCENES)
+    for scene, (row, column), asked in zip(SCENES, phrases, hits, strict=True):
+        shape = scene.words[column]
+        assert (scene.words[column - 1], shape) in HELD_OUT
+        assert asked == [True] * (6 - sum(one[1] == shape for one in HELD_OUT))
+        changed = torch.stack(heard)[:, row] != BATCH.target_in[row]
+        assert changed.any(0).nonzero().flatten().tolist() == [column]
 
 
 # The study of digits: which digits are asked about, and what is wiped out.
