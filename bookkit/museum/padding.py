@@ -91,7 +91,7 @@ PADDING = (
         "looked at", "Attention spends weight on padding", broken=looks_at_padding,
         sound=looks_at_words, check=lambda attend: check_padding(attend, X, LENGTHS, OTHER),
         hint="what stands in the padding",
-        threads=("pytorch/tutorials #3643", "MaximumEntropy/Seq2Seq-PyTorch #6"),
+        threads=("MaximumEntropy/Seq2Seq-PyTorch #6",),
     ),
     Exhibit(
         "scored", "The loss counts padding as words", broken=loss_of_every_place,

@@ -103,6 +103,8 @@ export function view(m, at, data) {
     panel(at, "Name the bug", Object.keys(bugs).map((name) => button(name, { named: [...at.named, name], counts: [...at.counts, at.pressed.length] }, {
       off: told || at.pressed.length === 0, class: ["am-play-button", mark(name)],
     }))),
+    h("details", { class: "am-prod-names" }, h("summary", {}, "What the names mean"),
+      h("ul", {}, Object.entries(bugs).map(([name, means]) => h("li", {}, h("b", {}, `${name}: `), means)))),
     SAID,
     CONTROLS,
     h("p", { class: "am-prod-score" }, at.named.length > 0 && `${m.right} of ${at.named.length} named, with ${m.presses} ${m.presses === 1 ? "press" : "presses"}. `,
