@@ -8,8 +8,7 @@ COUNTS = tuple(
     count
     for power in range(7)
     for tenths in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
-    if 2 <= (count := tenths * 10**power // 10) <= 1_000_000
-    and (tenths * 10**power) % 10 == 0
+    if 2 <= (count := tenths * 10**power // 10) <= 1_000_000 and (tenths * 10**power) % 10 == 0
 )
 """How many keys a text can have, and how many of them can be read."""
 
