@@ -10,14 +10,14 @@ export const lines = [3, 5];
 
 export const start = ({ n, lead, k }) => ({ n, lead: TENTHS * lead, others: 0, few: false, k });
 
-const own = (data, { heads }) => heads.map(({ name, lead }) => button(`${name}: ${num(lead, 1)}`, { lead: Math.round(TENTHS * lead) }));
+const own = ({ heads }) => heads.map(({ name, lead }) => button(`${name}: ${num(lead, 1)}`, { lead: Math.round(TENTHS * lead) }));
 
 export const controls = (data, at) => panel(at, "Change the text and the lead",
   slider("n", "keys in the text", { max: data.counts.length - 1, show: (place) => whole(data.counts[place]) }),
-  slider("lead", "lead of the needle", { max: TENTHS * MOST, show: (tenths) => num(tenths / TENTHS, 1) }),
+  slider("lead", "lead", { max: TENTHS * MOST, show: (tenths) => num(tenths / TENTHS, 1) }),
   slider("others", "needles like it", { max: 4 }),
   tick("few", "read only the best"), slider("k", "how many", { max: data.counts.length, off: !at.few, show: (place) => whole(kept(data, place)) }),
-  own(data, data), reset());
+  own(data), reset());
 
 const kept = ({ counts }, place) => (place ? counts[place - 1] : 1);
 
@@ -65,9 +65,9 @@ export function view(m, at, data) {
   return chart(WIDE, BAR + THICK + 34, { role: "group", "aria-label": "The weight of the needle, by the number of keys" },
     label(0, 16, "weight of the needle", "am-bold"),
     levels([[0, "0"], [0.5, "50 %"], [1, "100 %"]], y, LEFT, RIGHT),
-    [10, 100, 1000, 10000, 100000, 1000000].map((count) => label(x(count), BASE + 20, count < 1e6 ? whole(count) : "1 million", ["am-axis", count < 1e6 ? "am-middle" : "am-end"])),
+    [10, 100, 1000, 10000, 100000].map((count) => label(x(count), BASE + 20, whole(count), "am-axis am-middle")),
     label(RIGHT, BASE + 42, "keys in the text", "am-axis am-end"),
-    heads.map(({ dots }) => dots.map(([count, weight]) => h("circle", { class: "am-hay-dot", cx: x(count), cy: y(weight), r: 4 }))),
+    heads.map(({ dots }) => dots.map(([count, weight], place) => [h("circle", { class: "am-hay-dot", cx: x(count), cy: y(weight), r: 4 }), place === dots.length - 1 && label(x(count) + 9, y(weight) + 5, "measured", "am-wine")])),
     curve(m.all, ["am-hay-curve", m.best && "am-hay-pale"]), m.best && curve(m.best, "am-hay-curve"),
     line(cx, cy, cx, BASE, "am-hay-drop"),
     h("g", {
