@@ -41,6 +41,7 @@ from bookkit.playables.finger import phrase_finger
 from bookkit.playables.finishing import finish_story, writing_clock
 from bookkit.playables.gradients import gradient_flow
 from bookkit.playables.grey import bend_ruler, grey_names
+from bookkit.playables.hay import needle_hay
 from bookkit.playables.heads import head_viewer
 from bookkit.playables.matching import match_texts
 from bookkit.playables.mouth import put_words
@@ -77,7 +78,7 @@ __all__ = [
     "glossed_text", "gold_links", "gradient_flow", "grey_names", "growing_cache", "head_viewer",
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax",
-    "next_word", "one_request", "online_softmax_steps", "paint_mask", "phrase_finger",
+    "needle_hay", "next_word", "one_request", "online_softmax_steps", "paint_mask", "phrase_finger",
     "prefix_tree", "prod_it", "put_words", "residual_diagram", "ring_layout", "rotary_angles",
     "score_map", "sentence_ribbons", "shifted_map", "shuffle_digit", "softmax_explorer",
     "spoken_word", "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps",

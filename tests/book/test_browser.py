@@ -159,7 +159,9 @@ def test_what_the_search_finds_is_marked_on_the_page(open_page: Open, words: str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", ["needle", "haystack", "MLA", "KV cache", "long context", "RoPE"])
+@pytest.mark.parametrize(
+    "word", ["needle", "haystack", "retrieval", "MLA", "KV cache", "long context", "RoPE"]
+)
 def test_the_search_finds_the_page_of_a_word_among_the_first(open_page: Open, word: str) -> None:
     wanted = {page for page, terms in terms_of_pages(ROOT / "book").items() if word in terms}
     page = open_page(f"search.html?q={word}")

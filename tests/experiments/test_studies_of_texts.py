@@ -10,9 +10,14 @@ import torch
 from torch import Tensor
 
 from bookkit.data.reports import made_up_names, match_reports, numbered, tells_winner
+from companion.attention import scaled_dot_product_attention
 from companion.data.pairs import Pair
 from companion.decoding import Score, Speculated
+from companion.heads import repeat_kv
+from companion.indexed import top_keys
+from companion.masks import causal_mask
 from companion.models.transformer import LanguageModel
+from companion.scores import scaled_dot_score
 from experiments.buys import study as buys
 from experiments.choices import study as choices
 from experiments.decoding import study as decoding
@@ -21,6 +26,7 @@ from experiments.engine.claims import Runs
 from experiments.engine.settings import reported
 from experiments.explanation import study as explanation
 from experiments.names import study as names
+from experiments.needle import study as needle
 from experiments.parallelism import study as parallelism
 from experiments.speculative import study as speculative
 from experiments.summarization import study as summarization
@@ -265,3 +271,35 @@ def test_twins_differ_in_the_loser_alone() -> None:
 def test_no_validation_sentence_is_reported() -> None:
     reported = {pair.source for pair in race.TASK.tests()["test"]}
     assert not reported & {pair.source for pair in race.VALIDATION.tests()["test"]}
+
+
+# The study of facts in a long text: which keys are read, and that a question is read as usual.
+
+
+def test_the_k_best_keys_are_those_of_the_package() -> None:
+    draw = torch.Generator().manual_seed(3)
+    query, key, value = (torch.randn(1, heads, 9, 8, generator=draw) for heads in (6, 3, 3))
+    mask = causal_mask(9, like=query)
+    scores = scaled_dot_score(query, repeat_kv(key, query))
+    for k in (1, 4, 20):
+        wanted = scaled_dot_product_attention(
+            query, key, value, top_keys(scores, k, mask), enable_gqa=True
+        )
+        torch.testing.assert_close(needle.k_best(k)(query, key, value, mask), wanted)
+
+
+@torch.no_grad()
+def test_a_question_after_the_cache_is_read_as_in_one_pass() -> None:
+    model, *_ = needle.small()
+    facts = [needle.Fact([n, 5 + n, 9], [9, n, 9], 5 + n) for n in needle.PLACES]
+    text = needle.planted([*range(10, 50)], [20, 30], facts, 40)
+    assert [text.tokens[at] for at in text.answers] == [fact.answer for fact in facts]
+    pool = torch.arange(5, 53)
+    found = needle.answered(model, text, facts, pool, [60])
+    for fact, one, cut in zip(facts, found[0], found[60], strict=True):
+        logits, weights = model(torch.tensor([[*text.tokens, *fact.asks]]), need_weights=True)
+        lost = -logits[0, -1, pool].log_softmax(-1)[fact.answer - 5]
+        assert one.loss == pytest.approx(float(lost), abs=1e-4)
+        assert cut.loss == pytest.approx(one.loss, abs=1e-4)
+        last = torch.stack([layer[0, :, -1] for layer in weights])
+        torch.testing.assert_close(one.weights, last, rtol=1e-3, atol=1e-5)
