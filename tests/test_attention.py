@@ -366,20 +366,6 @@ def test_dead_rows_do_not_depend_on_what_a_kernel_makes_of_them(
         assert all(gradient.isfinite().all() for gradient in gradients(torch, output, arrays))
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
-@pytest.mark.parametrize("form", ["output", "weights"])
-def test_torchs_function_agrees(torch: ModuleType, form: str, is_causal: bool) -> None:
-    q = 11
-    arrays = leaves(torch, inputs(q, 7))
-    mask = None if is_causal else torch.asarray(keep(q, 7)[:, :] | (np.arange(q) == q - 1)[:, None])
-    expected = torch.nn.functional.scaled_dot_product_attention(
-        *arrays, mask, is_causal=is_causal, scale=0.3, enable_gqa=True
-    )
-    output = output_of(FORMS[form], *arrays, mask, 0.0, is_causal, scale=0.3, enable_gqa=True)
-    torch.testing.assert_close(output, expected)
-    torch.testing.assert_close(gradients(torch, output, arrays), gradients(torch, expected, arrays))
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("mask_dtype", ["bool", "float32", "same"])
 def test_low_precision_is_at_most_twice_as_wrong_as_plain(

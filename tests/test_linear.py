@@ -151,43 +151,6 @@ def test_any_shape(data: st.DataObject) -> None:
 # Published formulas
 
 
-def test_retention() -> None:
-    """One constant a head: weights gamma^(i - j) (Sun et al., 2023)."""
-    (query, key, value), _ = inputs("sum", H)
-    gamma = np.array([0.9, 0.97, 0.3])
-    steps = np.arange(N)[:, None] - np.arange(N)
-    powers = np.where(steps >= 0, gamma[:, None, None] ** np.maximum(steps, 0), 0)
-    wanted = (query @ np.swapaxes(key, -1, -2) * powers) @ value
-    decay = np.repeat(gamma[:, None], N, 1)
-    assert_matches(parallel(query, key, value, decay=decay), wanted)
-    for form in (recurrent, chunked):
-        assert_matches(form(query, key, value, decay=decay)[0], wanted)
-
-
-def test_gated_linear_attention_by_ratios() -> None:
-    """Where decay is mild, queries times and keys over its products (Yang et al., 2024)."""
-    (query, key, value), _ = inputs("sum", n=31)
-    decay = 0.9 + 0.1 * factors(31, D)
-    product = np.cumprod(decay, axis=0)
-    wanted = np.tril((query * product) @ (key / product).T) @ value
-    assert_matches(parallel(query, key, value, decay=decay), wanted)
-    assert_matches(chunked(query, key, value, decay=decay, chunk_size=7)[0], wanted)
-
-
-def test_the_gated_delta_rule_as_a_product_of_matrices() -> None:
-    """With S (v, d), S_t = S_(t-1) (alpha (I - beta k k^T)) + beta v k^T (Yang et al., 2025)."""
-    arrays, options = inputs("gated delta", state=False)
-    wanted, held = [], np.zeros((V, D))
-    for query, key, value, alpha, beta in zip(
-        *arrays, options["decay"], options["beta"], strict=True
-    ):
-        held = held @ (alpha * (np.eye(D) - beta * np.outer(key, key)))
-        held = held + beta * np.outer(value, key)
-        wanted.append(held @ query)
-    for form in (recurrent, chunked):
-        check(form(*arrays, **options), (np.stack(wanted), held.T))
-
-
 def test_the_normalised_form(libraries: list[Any]) -> None:
     """Katharopoulos et al. (2020): a mean of the values, weighted by phi(q) . phi(k)."""
     for xp in libraries:
@@ -256,21 +219,6 @@ def test_elu_feature_map_is_torchs(torch: ModuleType) -> None:
 
 
 # Properties
-
-
-def test_a_sequence_may_be_split_anywhere() -> None:
-    for rule in RULES:
-        arrays, options = inputs(rule, H, n=11)
-        state = options.pop("state")
-        for form, more in [(recurrent, {}), (chunked, {"chunk_size": 3})]:
-            for split in range(12):
-                outputs, carried = [], state
-                for part in (slice(split), slice(split, 11)):
-                    rest = {name: option[:, part] for name, option in options.items()}
-                    steps = (array[:, part] for array in arrays)
-                    output, carried = form(*steps, **rest, **more, state=carried)
-                    outputs.append(output)
-                check((np.concatenate(outputs, axis=-2), carried), expected(rule, H, n=11))
 
 
 def test_leading_axes_broadcast() -> None:

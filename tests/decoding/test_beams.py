@@ -93,19 +93,6 @@ def test_it_is_the_search_in_lists() -> None:
     assert ends == {True, False}
 
 
-def test_one_beam_is_greedy() -> None:
-    ends = set()
-    for penalty, seed in itertools.product(PENALTIES, SEEDS):
-        chain = Chain(seed)
-        one = search(chain, [0, 1, 2], k=1, penalty=penalty)
-        options: dict[str, Any] = {"batch_size": 3, "bos_id": BOS, "eos_id": EOS, "max_len": 6}
-        plain = greedy(chain.step, chain.start([0, 1, 2]), **options)
-        assert one.sequences() == plain.sequences()
-        assert one.finished.tolist() == plain.finished.tolist()
-        ends |= set(one.finished.tolist())
-    assert ends == {True, False}
-
-
 def test_improbable_ends_do_not_stop_a_probable_sequence() -> None:
     """A stop after k ends would: beside a sure word, an end is among the best at every step."""
     chain = Chain(0)

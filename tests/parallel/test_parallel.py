@@ -203,8 +203,6 @@ def everything(rank: int) -> dict[str, float]:
         hold(f"layers on {size}", partial(layers, group))
         hold(f"bytes on {size}", partial(traffic, group))
         hold(f"refusals on {size}", partial(refusals, group))
-    if rank < 4:
-        hold("torch's own", torchs_own)
     return failed
 
 
@@ -336,23 +334,6 @@ def refusals(group: Any) -> float:
         else:
             raise AssertionError(f"not refused: {words}")
     return wrong
-
-
-def torchs_own() -> float:
-    """Compare with the ring of torch's context parallelism, given the operator of the CPU."""
-    from torch.distributed.tensor.experimental import _context_parallel as theirs
-
-    attention, world = theirs._attention, dist.group.WORLD
-    assert world is not None
-    case = Case(q=24, k=24, h=4, g=4, told={"is_causal": True}, dtype=torch.float32)
-    x = {n: shard(one) for n, one in drawn(case).items() if one is not None}
-    x["value"] = x["key"]
-    operator = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    found, *_ = attention._templated_ring_attention(
-        world, 2, operator, x["query"], x["key"], x["value"], is_causal=True
-    )
-    ours = ring_attention(x["query"], x["key"], x["value"], is_causal=True)
-    return float((found - ours).abs().max()) / 1e-6
 
 
 def on_ranks(work: Callable[[int], Any], size: int, *, seconds: float) -> Any:

@@ -1,6 +1,7 @@
 """A spoken word in Node: its maps are the package's attention, its time stamps the best path."""
 
 from itertools import combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ MADE = spoken_word()
 
 def test_every_row_is_attention_whose_keys_hold_the_letter_before_and_the_place() -> None:
     """The square of a distance is a dot product of keys (1, t, t^2), but for what all share."""
-    states = [
+    states: list[dict[str, Any]] = [
         {"word": word, "content": content, "place": place, "given": given}
         for word, content, place, given in product(
             ("banana", "Żółw 2"), (0, 4), (0, 3), (False, True)
