@@ -75,19 +75,19 @@ export const controls = (data, at) => panel(at, "Type a phrase, and choose the b
     ? button(`Load both networks (${kibibytes(...data.files)}) to try your own phrases`, load, { off: at.loading, "data-grows": true })
     : h("p", {}, "To try your own phrases in a notebook: phrase_finger(embedded=True).")));
 
-/* The nearest phrase, with what was dropped struck through and what was added marked. */
-const marked = (phrase, other) => editsOf([...phrase], [...other]).map(([kind, from, to]) => (kind === "same" ? to : [
-  from && h("del", {}, from), to && h("ins", {}, to),
-]));
+/* The phrase with what the nearest one lacks struck through, or the nearest with what it has instead marked. */
+const marked = (edits, mine) => edits.map(([kind, from, to]) => (kind === "same" ? to : mine ? from && h("del", {}, from) : to && h("ins", {}, to)));
 
 const side = (name, ...rows) => h("div", {}, h("p", { class: "am-finger-name" }, name), rows.map((row) => h("p", {}, row)));
 
-export function view({ phrase, nearest, writes, finger, right }, at, { english }) {
+export function view({ phrase, nearest, apart, writes, finger, right }, at, { english }) {
   const spanish = (text) => h("b", { lang: "es" }, text || "nothing");
+  const edits = editsOf([...phrase], [...english[nearest]]);
+  const taught = at.book && !apart ? [" In the shuffled book: ", spanish(finger)] : "";
   return [CONTROLS, h("div", { class: "am-finger-sides" },
     side("The network reads", phrase || "nothing", ["and writes ", writes === null ? "\u2026 (load it first)" : spanish(writes)]),
-    side("The finger finds", phrase ? h("span", { lang: "en" }, marked(phrase, english[nearest])) : "nothing", ["and copies ", phrase ? spanish(finger) : "nothing"])),
-  h("p", { class: "am-finger-right" }, right === null ? "Right: this page does not know." : ["Right: ", spanish(right)]), SAID];
+    side("The finger finds", ...[true, false].map((mine) => (phrase ? h("span", { lang: "en" }, marked(edits, mine)) : mine && "nothing")), ["and copies ", phrase ? spanish(finger) : "nothing"])),
+  h("p", { class: "am-finger-right" }, right === null ? "Right: this page does not know." : ["Right: ", spanish(right), ".", taught]), SAID];
 }
 
 const percent = (part) => Math.round(100 * part);
