@@ -1,5 +1,5 @@
 /* Scores as the founding notebook adds them: two lengths to choose, and the cells that broadcasting fills. */
-import { CONTROLS, SAID, choice, dot, grid, panel, range, slider } from "./kit.js";
+import { CONTROLS, SAID, choice, dot, grid, h, panel, range, slider } from "./kit.js";
 
 export const lines = [3, 5];
 
@@ -31,7 +31,7 @@ export function view(m, { letters, steps }, data) {
     const weight = score === undefined ? 0 : high > low ? 0.3 + (0.7 * (score - low)) / (high - low) : 1;
     return { weight, words: "", class: !inside ? "am-broadcast-out" : score === undefined && "am-blocked" };
   };
-  const there = (words, length) => words.map((word, at) => (at < length ? word : ""));
+  const there = (words, length) => words.map((word, at) => (at < length ? word : h("span", { class: "am-broadcast-none" }, word)));
   return [CONTROLS, grid({ rows: there(data.steps, steps), columns: there(data.letters, letters), corner: "step", cell, kind: "am-broadcast" }), SAID];
 }
 
