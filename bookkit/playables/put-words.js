@@ -113,7 +113,7 @@ function picture(m, at, data) {
 
 const spoken = (m, at) => h("div", { class: "am-words-caption", role: "group", "aria-label": "The caption: choose a word" },
   m.words.map((word, place) => h("button", {
-    type: "button", class: ["am-play-button", word !== m.right.words[place] && "am-words-wrong", at.said[place] != null && "am-words-put"],
+    type: "button", class: ["am-play-button", place === m.word && "am-words-now", word !== m.right.words[place] && "am-words-wrong", at.said[place] != null && "am-words-put"],
     "aria-pressed": place === m.word, onclick: () => ({ word: place }),
   }, word)));
 
@@ -126,7 +126,7 @@ export function view(m, at, data) {
         h("p", {}, `Word ${m.word + 1}. Press another one to put it into its mouth.`),
         h("ul", {}, range(Math.max(data.colours.length, data.others.length)).map((row) => {
           const one = m.options[row];
-          return one ? h("li", {}, h("button", { type: "button", class: "am-play-button", "aria-pressed": one.word === m.words[m.word], onclick: () => put(one.word) }, one.word),
+          return one ? h("li", {}, h("button", { type: "button", class: ["am-play-button", one.word === m.words[m.word] && "am-words-now"], "aria-pressed": one.word === m.words[m.word], onclick: () => put(one.word) }, one.word),
             h("svg", { class: "am-words-share", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" }, h("rect", { class: "am-bar", width: 100 * one.chance, height: 12 })),
             h("span", {}, num(one.chance))) : h("li", { "aria-hidden": "true" });
         })))),
