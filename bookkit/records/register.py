@@ -33,7 +33,7 @@ implementation/cache_evidence: real_text
 implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/names_evidence: names summarization
-applications/needle_evidence: needle
+applications/needle_evidence: needle dilution
 applications/captioning: captioning digits
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
