@@ -74,7 +74,7 @@ def _same_direction(query: Numbers, keys: Numbers) -> int:
     return int((keys @ query / np.linalg.norm(keys, axis=1)).argmax())
 
 
-KEYS = np.array([[1.0, 0.1], [3.0, 2.0], [0.5, -1.0], [-4.0, 0.0]])
+KEYS = np.array([[1.0, 0.3], [0.2, 0.0], [3.0, 2.0], [0.5, -1.0], [-4.0, 0.0]])
 
 check_best_key = Function(
     "`best_key(query, keys)`, the number of the key to which attention gives the most weight, from "

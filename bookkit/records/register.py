@@ -35,7 +35,7 @@ implementation/decoding_evidence: speculative
 applications/names_evidence: names summarization
 applications/looking_evidence: looking captioning
 applications/patches_evidence: digits
-applications/needle_evidence: needle
+applications/needle_evidence: needle dilution
 tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation explanation_seeds explanation_rates missing_marker
 tradeoffs/length_evidence: cost
