@@ -97,7 +97,7 @@ def measured(model: LanguageModel, text: Text) -> dict[str, float]:
     """Read in every way: the loss of the passage, and how many of 100 numbers are right."""
     layers = range(1, model.config.num_layers + 1)
     mixture = in_turn([WAYS["window/64"] if at % EVERY else attend for at in layers])
-    found = {}
+    found: dict[str, float] = {}
     for name, way in {**WAYS, "mixture/64": mixture}.items():
         lost, likeliest = read(given(model, way), text.tokens)
         said = [
