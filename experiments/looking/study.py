@@ -116,7 +116,7 @@ def evaluate(model: Captioner, task: Task) -> dict[str, float | Answers]:
     measures |= shares("other_colour/shape", after_other_colours(model, new, batch))
     test = blends(model, new, batch, new_phrases(new))
     for name, combinations in (("of_18", "seen"), ("of_24", "all")):
-        learned = drawn(task.read, task.read_seed, combinations)  # type: ignore[arg-type]
+        learned = drawn(task.read, task.read_seed, combinations)
         reader = LogisticRegression(max_iter=2000).fit(
             *blends(model, *learned, every_shape(learned[0]))
         )

@@ -1,5 +1,7 @@
 """Words put into a captioner's mouth, in Node: what it computes is what the package computes."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -32,7 +34,7 @@ def test_the_module_looks_and_writes_as_the_package_does() -> None:
     model = rounded()
     shown = put_words(model)
     one = {"colour": 3, "shape": 2, "x": 9, "y": 7}
-    states = [{}, {"said": [None, 6]}, {"one": one, "said": [4, 9, None, 12]}]
+    states: list[dict[str, Any]] = [{}, {"said": [None, 6]}, {"one": one, "said": [4, 9, None, 12]}]
     for state, found in zip(states, ask(shown, *states), strict=True):
         pixels = torch.tensor(found["pixels"], dtype=torch.float64) / 255
         image = pixels.reshape(32, 32, 3).permute(2, 0, 1)[None]
@@ -42,7 +44,7 @@ def test_the_module_looks_and_writes_as_the_package_does() -> None:
         for name, parts in (("rows", wanted.weights), ("chances", wanted.logits.softmax(-1))):
             got = torch.tensor(found[name], dtype=torch.float64)
             torch.testing.assert_close(got, parts[0], atol=1e-6, rtol=0)
-        said = dict(enumerate(state.get("said", [])))  # type: ignore[arg-type]
+        said = dict(enumerate(state.get("said", [])))
         best = wanted.logits[0].argmax(-1).tolist()
         assert ids == [said.get(at) or best[at] for at in range(len(ids))]
         assert len(ids) == 8
