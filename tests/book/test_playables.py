@@ -54,8 +54,9 @@ LOOK = """figure => {
 # Whether a target is there to be used, and how high it stands; nothing where it is gone.
 STANDS = """targets => targets
   .filter(e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width)
-  .map(e => ({y: e.getBoundingClientRect().y, used: !e.disabled, kind: e.type || e.tagName,
-    cell: e.dataset.cell !== undefined, grows: e.closest("[data-grows]") !== null}))[0]"""
+  .map(e => ({y: e.getBoundingClientRect().y, kind: e.type || e.tagName,
+    used: !e.disabled && e.ariaDisabled !== "true", cell: e.dataset.cell !== undefined,
+    grows: e.closest("[data-grows]") !== null}))[0]"""
 SMALL = """(targets, least) => targets.filter(e => e.checkVisibility({visibilityProperty: true}))
   .filter(e => Math.min(e.getBoundingClientRect().width, e.getBoundingClientRect().height) < least)
   .map(e => e.outerHTML)"""
@@ -177,11 +178,13 @@ def test_every_control_goes_to_both_ends(
         assert not page.locator(TARGETS).evaluate_all(SMALL, LEAST_TARGET)
         move = by_keyboard if screen == "desk" else by_pointer
         count = page.locator(TARGETS).count()  # what a click brings has a test of its own
-        for place in range(min(count, MOST)):
+        done = set()
+        for place in [*range(min(count, MOST))] * 2:  # Back can be pressed once Next was
             target = page.locator(TARGETS).nth(place)
             stands = target.evaluate_all(STANDS)
-            if stands and stands["used"]:
+            if stands and stands["used"] and place not in done:
                 move(figure, target, stands)
+                done.add(place)
         for handle in page.locator(".am-handle").all():
             pull(page, handle)
         assert not broken_rules(page)
