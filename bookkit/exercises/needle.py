@@ -33,7 +33,8 @@ check_lead = Value(
 
 def _softmax(scores: Numbers) -> Numbers:
     powers: Numbers = np.exp(scores - scores.max())
-    return powers / powers.sum()
+    weights: Numbers = powers / powers.sum()
+    return weights
 
 
 def _read(scores: Numbers, values: Numbers, k: int) -> Numbers:

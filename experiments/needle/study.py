@@ -185,7 +185,8 @@ def about_heads(heads: Heads, answers: Sequence[Answer], places: Sequence[int]) 
         mine = [row[place] for row, place in zip(rows, places, strict=True)]
         firsts = [row[0] for row in rows]
         others = [row[places].sum() - one for row, one in zip(rows, mine, strict=True)]
-        leads = [lead(*both, len(row)) for *both, row in zip(mine, firsts, rows, strict=True)]
+        both = zip(mine, firsts, rows, strict=True)
+        leads = [lead(one, first, len(row)) for one, first, row in both]
         named = {"weight": mine, "first": firsts, "others": others, "lead": leads}
         for name, values in named.items():
             yield f"head/{rank}/{name}", float(torch.stack(values).mean())
