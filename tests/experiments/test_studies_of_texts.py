@@ -28,6 +28,7 @@ from experiments.explanation import study as explanation
 from experiments.names import study as names
 from experiments.needle import study as needle
 from experiments.parallelism import study as parallelism
+from experiments.real_heads.heads import small
 from experiments.speculative import study as speculative
 from experiments.summarization import study as summarization
 from experiments.translator_race import study as race
@@ -290,7 +291,7 @@ def test_the_k_best_keys_are_those_of_the_package() -> None:
 
 @torch.no_grad()
 def test_a_question_after_the_cache_is_read_as_in_one_pass() -> None:
-    model, *_ = needle.small()
+    model, *_ = small()
     facts = [needle.Fact([n, 5 + n, 9], [9, n, 9], 5 + n) for n in needle.PLACES]
     text = needle.planted([*range(10, 50)], [20, 30], facts, 40)
     assert [text.tokens[at] for at in text.answers] == [fact.answer for fact in facts]
