@@ -123,7 +123,7 @@ export function view(m, at, data) {
     spoken(m, at),
     h("div", { class: "am-words-columns" }, picture(m, at, data),
       h("div", { class: "am-words-side" },
-        h("p", {}, `Word ${m.word + 1}. Press another one to put it into its mouth.`),
+        h("p", {}, `Word ${m.word + 1}. Press a word of this list to put it into its mouth.`),
         h("ul", {}, range(Math.max(data.colours.length, data.others.length)).map((row) => {
           const one = m.options[row];
           return one ? h("li", {}, h("button", { type: "button", class: ["am-play-button", one.word === m.words[m.word] && "am-words-now"], "aria-pressed": one.word === m.words[m.word], onclick: () => put(one.word) }, one.word),
