@@ -143,8 +143,9 @@ def test_the_first_drawing_is_that_of_the_script(
         with opened(browser, document(name, scripts=scripts), screen, theme) as page:
             assert (page.locator("figure[data-on]").count() == 1) == scripts
             page.add_style_tag(content=WITHOUT_CONTROLS)
+            box = box_of(page.locator("figure"))  # before a picture of it scrolls the page
             shown = Image.open(io.BytesIO(page.locator("figure").screenshot())).convert("RGB")
-            seen.append((box_of(page.locator("figure")), np.asarray(shown, dtype=int)))
+            seen.append((box, np.asarray(shown, dtype=int)))
     assert seen[0][0] == seen[1][0], "the page jumps when the script comes"
     script = (FOLDER / f"{name}.js").read_text(encoding="utf-8")
     if "export const still" not in script and "export function still" not in script:
