@@ -12,17 +12,16 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from companion.attention import attention_with_weights
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import SMALL
-from experiments.engine.descent import CLIP, WARMUP, descend
+from experiments.engine.descent import CLIP, WARMUP
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
-from experiments.recall.study import Recaller, Task
+from experiments.recall.study import Recaller, Task, learn
 
 Scores = Literal["plain", "log"]
 LONGER = (32, 128, 512)
@@ -70,18 +69,8 @@ class Looker(Recaller):
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[Looker, list[float]]:
-    """Train on fresh texts, as `experiments.recall` does."""
-
-    def draw(generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
-        pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
-        return task.draw(task.batch_size, pairs, generator)
-
-    def loss(model: Looker, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        tokens, answers, _ = batch
-        logits = model(tokens)[:, -answers.shape[1] :]
-        return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
-
-    return descend(partial(Looker, setting.scores, task), draw, loss, setting, seed)
+    """Train one arm; arms of one seed see the same texts."""
+    return learn(partial(Looker, setting.scores, task), task, setting, seed)
 
 
 @torch.no_grad()

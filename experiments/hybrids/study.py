@@ -21,11 +21,11 @@ from companion.masks import causal_mask
 from companion.scores import scaled_dot_score
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import SMALL
-from experiments.engine.descent import CLIP, WARMUP, descend
+from experiments.engine.descent import CLIP, WARMUP
 from experiments.engine.experiment import Arm, Experiment, on
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
-from experiments.recall.study import KEY_WIDTH, TASK, VALUE_WIDTH, WIDTH, Task, mixed_by
+from experiments.recall.study import KEY_WIDTH, TASK, VALUE_WIDTH, WIDTH, Task, learn, mixed_by
 
 SEEDS = tuple(range(9, 29))
 """Fresh ones: an earlier record of this study had seeds 1 to 8, one rate, and no tuning."""
@@ -104,21 +104,8 @@ class Stack(nn.Module):
 
 
 def fit(setting: Setting, task: Task, seed: int) -> tuple[Stack, list[float]]:
-    """Train on fresh texts, of a number of pairs drawn for every batch.
-
-    Arms of one seed see the same texts.
-    """
-
-    def draw(generator: Generator) -> tuple[Tensor, Tensor, Tensor]:
-        pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
-        return task.draw(task.batch_size, pairs, generator)
-
-    def loss(model: Stack, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        tokens, answers, _ = batch
-        logits = model(tokens)[:, -answers.shape[1] :]
-        return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
-
-    return descend(lambda: Stack(setting, task), draw, loss, setting, seed)
+    """Train one arm; arms of one seed see the same texts."""
+    return learn(lambda: Stack(setting, task), task, setting, seed)
 
 
 @torch.no_grad()

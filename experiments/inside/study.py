@@ -15,11 +15,12 @@ from torch.nn.functional import cross_entropy
 from bookkit.inside import MISTAKES, NEEDS_ALL_QUERIES, Attention, right, side_by_side
 from companion.decoding import greedy
 from companion.models.smollm import smollm
-from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.models.transformer import LanguageModel
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSFORMERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number
+from experiments.engine.untrained import untrained
 
 QUESTIONS = (
     "Why is the sky blue?",
@@ -116,13 +117,7 @@ def run(seed: int) -> dict[str, float]:
 def smoke() -> list[float]:
     """Run all of it on a model that has learned nothing."""
     generator = torch.Generator().manual_seed(7)
-    config = TransformerConfig(
-        vocab_size=53, embed_dim=24, num_heads=6, num_kv_heads=3, num_layers=2,
-        positions="rotary", norm="rms", activation="silu", gated=True, embedding_scale=False,
-    )  # fmt: skip
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
-        model = LanguageModel(config).eval()
+    model, _ = untrained()
     prompt, text = torch.randint(53, (2, 11), generator=generator)
     answers = written(model, prompt, 5, 0)
     return [loss for _, loss in (*losses(model, text, 6), *kept(answers))]

@@ -16,12 +16,13 @@ from companion import top_keys
 from companion.heads import repeat_kv
 from companion.models.smollm import smollm
 from companion.models.tokenizer import Tokenizer
-from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.models.transformer import LanguageModel
 from companion.scores import scaled_dot_score
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSFORMERS
 from experiments.engine.experiment import Experiment
 from experiments.engine.kinds import number, share
+from experiments.engine.untrained import untrained
 from experiments.real_heads.heads import books
 from experiments.real_text.study import CACHES, Attention, attend, given, near, read, storing
 from experiments.texts import passages
@@ -123,14 +124,7 @@ def run(seed: int) -> dict[str, float]:
 @torch.no_grad()
 def smoke() -> list[float]:
     """Do all of it with a model that has learned nothing."""
-    config = TransformerConfig(
-        vocab_size=53, embed_dim=24, num_heads=6, num_kv_heads=3, num_layers=7,
-        positions="rotary", norm="rms", activation="silu", gated=True, embedding_scale=False,
-    )  # fmt: skip
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
-        model = LanguageModel(config).eval()
-        tokens = torch.randint(53, (96,))
+    model, tokens = untrained(layers=7)
     found = measured(model, Text(tokens, slice(70, 96), [slice(40, 42), slice(60, 62)]))
     return [value for name, value in found.items() if name.endswith("loss")]
 

@@ -20,9 +20,10 @@ from torch.nn.functional import cross_entropy
 
 from companion.models.smollm import smollm
 from companion.models.tokenizer import Tokenizer
-from companion.models.transformer import Block, LanguageModel, TransformerConfig
+from companion.models.transformer import Block, LanguageModel
 from companion.models.transformer.decoder import through_blocks
 from experiments.engine.record import processor, replace_file, versions
+from experiments.engine.untrained import untrained
 from experiments.induction.study import Task
 
 TEXTS, CHOSEN = (Path(__file__).with_name(f"{name}.json") for name in ("texts", "chosen"))
@@ -223,14 +224,8 @@ def tune(_: int) -> None:
 
 def small() -> tuple[LanguageModel, tuple[Tensor, Tensor], Tensor, dict[str, Tensor]]:
     """Return a model that has learned nothing, and what it is given: blocks, a passage, means."""
-    config = TransformerConfig(
-        vocab_size=53, embed_dim=24, num_heads=4, num_kv_heads=2, num_layers=2,
-        positions="rotary", norm="rms", activation="silu", gated=True, embedding_scale=False,
-    )  # fmt: skip
+    model, _ = untrained(heads=4)
     generator = Generator().manual_seed(7)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
-        model = LanguageModel(config).eval()
     blocks = Task(symbols=53, length=12, shortest=3, longest=5).draw(generator, 2)
     passage = torch.randint(53, (12,), generator=generator)
     read = {"text": passage[None], "blocks": blocks[0]}

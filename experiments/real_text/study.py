@@ -21,7 +21,7 @@ from companion.decoding.stepwise import chooser
 from companion.layers import MultiHeadAttention
 from companion.masks import sliding_window_mask
 from companion.models.smollm import smollm
-from companion.models.transformer import LanguageModel, TransformerConfig
+from companion.models.transformer import LanguageModel
 from companion.models.transformer.blocks import Rotary
 from companion.models.transformer.language_model import PromptState
 from companion.positions import rotary_frequencies, rotate
@@ -29,6 +29,7 @@ from experiments.engine.claims_file import read_claims
 from experiments.engine.code import TRANSFORMERS
 from experiments.engine.experiment import Arm, Experiment
 from experiments.engine.kinds import number, share
+from experiments.engine.untrained import untrained
 from experiments.texts import passages
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -436,14 +437,7 @@ def measured(setting: tuple[str, tuple[object, ...]], _task: None, seed: int) ->
 @torch.no_grad()
 def smoke() -> list[float]:
     """Do all of it but the times with a model that has learned nothing."""
-    config = TransformerConfig(
-        vocab_size=53, embed_dim=24, num_heads=6, num_kv_heads=3, num_layers=2,
-        positions="rotary", norm="rms", activation="silu", gated=True, embedding_scale=False,
-    )  # fmt: skip
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
-        model = LanguageModel(config).eval()
-        text = torch.randint(53, (96,))
+    model, text = untrained()
     prompts = {name: text[: 9 + len(name)].tolist() for name in ASKED}
     case = Case(text, prompts, 0, 1)
     small: dict[str, tuple[object, ...]] = {

@@ -7,9 +7,10 @@ the delta rule are trained twice as long, too, to see whether either has more to
 chooses a learning rate for every arm from one grid, on seeds of its own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +22,7 @@ from companion.masks import sliding_window_mask
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
 from experiments.engine.code import SMALL
-from experiments.engine.descent import CLIP, WARMUP, descend
+from experiments.engine.descent import CLIP, WARMUP, Model, descend
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
@@ -132,8 +133,10 @@ def mixed_by(
     return linear_attention(query, key, value, decay=gate)
 
 
-def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]:
-    """Train on fresh texts, of a number of pairs drawn for every batch.
+def learn(
+    make: Callable[[], Model], task: Task, setting: Any, seed: int
+) -> tuple[Model, list[float]]:
+    """Train what reads tokens on fresh texts, of a number of pairs drawn for every batch.
 
     Arms of one seed see the same texts.
     """
@@ -142,12 +145,17 @@ def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]
         pairs = task.pairs[int(torch.randint(len(task.pairs), (), generator=generator))]
         return task.draw(task.batch_size, pairs, generator)
 
-    def loss(model: Recaller, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+    def loss(model: Model, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
         tokens, answers, _ = batch
         logits = model(tokens)[:, -answers.shape[1] :]
         return F.cross_entropy(logits.flatten(0, 1), answers.flatten())
 
-    return descend(lambda: Recaller(setting.mixer, task), draw, loss, setting, seed)
+    return descend(make, draw, loss, setting, seed)
+
+
+def fit(setting: Setting, task: Task, seed: int) -> tuple[Recaller, list[float]]:
+    """Train one arm."""
+    return learn(lambda: Recaller(setting.mixer, task), task, setting, seed)
 
 
 @torch.no_grad()
