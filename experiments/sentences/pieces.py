@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer
+from tokenizers.trainers import BpeTrainer
 
+from bookkit.data.pieces import word_pieces
 from companion.data.pairs import Pair, read_pairs
 from companion.data.vocabulary import SPECIAL, Vocabulary
 
 TESTED, VALIDATED = 2500, 1000
-MARKS = r"▁?(?:(?!▁)[\p{P}\p{S}\p{N}])"
-"""Signs that are never joined with others but the space before them: marks, and single digits."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,9 @@ def _whole(text: str) -> tuple[str]:
 
 
 def learn_pieces(texts: Sequence[str], size: int) -> Tokenizer:
-    """Merge the most frequent pairs of pieces until there are `size` (Sennrich et al., 2016).
-
-    A word begins with ▁. A sign that no text has is read as <unk>.
-    """
-    pieces = Tokenizer(models.BPE(unk_token=SPECIAL[3], fuse_unk=False))
-    pieces.normalizer = normalizers.NFC()
-    pieces.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Metaspace(prepend_scheme="always"),
-            pre_tokenizers.Split(Regex(MARKS), behavior="isolated"),
-        ]
-    )
-    pieces.decoder = decoders.Metaspace(prepend_scheme="always")
-    trainer = trainers.BpeTrainer(
+    """Merge the most frequent pairs of pieces until there are `size`."""
+    pieces = word_pieces()
+    trainer = BpeTrainer(
         vocab_size=size, special_tokens=list(SPECIAL), show_progress=False, min_frequency=2
     )
     pieces.train_from_iterator(texts, trainer)
@@ -77,6 +66,4 @@ def in_pieces(pieces: Tokenizer, pairs: Sequence[Pair]) -> list[Pair]:
     """Cut both sides of pairs of whole sentences."""
     sides = ([pair.source[0] for pair in pairs], [pair.target[0] for pair in pairs])
     source, target = (pieces.encode_batch(side) for side in sides)
-    return [
-        Pair(tuple(s.tokens), tuple(t.tokens)) for s, t in zip(source, target, strict=True)
-    ]
+    return [Pair(tuple(s.tokens), tuple(t.tokens)) for s, t in zip(source, target, strict=True)]

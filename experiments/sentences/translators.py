@@ -21,7 +21,7 @@ from experiments.sentences.pieces import Split, in_pieces, learn_pieces, split, 
 
 Kind = Literal["transformer", "dot", "additive", "none"]
 MODULES = (
-    *TRANSFORMERS, *TEXTS, "companion.models.seq2seq",
+    *TRANSFORMERS, *TEXTS, "companion.models.seq2seq", "bookkit.data.pieces",
     "experiments.sentences.pieces", "experiments.sentences.translators",
 )  # fmt: skip
 """Those that decide what a translator learns."""
@@ -43,8 +43,9 @@ class Setting:
 
 
 class Trained(NamedTuple):
-    """A translator of pieces, what cuts text into them, and the loss of every update."""
+    """A network, the same as a translator, what cuts text into pieces, and every update's loss."""
 
+    network: Transformer | Seq2Seq
     translator: Translator
     pieces: Tokenizer
     losses: list[float]
@@ -92,7 +93,8 @@ def untrained(setting: Setting, given: Split, pieces: Tokenizer, seed: int) -> T
     """Draw the weights of a translator."""
     vocab = vocabulary_of(pieces)
     torch.manual_seed(seed)
-    return Trained(Translator(network(setting, len(vocab)), vocab, vocab), pieces, [])
+    model = network(setting, len(vocab))
+    return Trained(model, Translator(model, vocab, vocab), pieces, [])
 
 
 def fit(
@@ -107,7 +109,7 @@ def fit(
     )  # fmt: skip
     smoothing = {"label_smoothing": 0.1} if setting.kind == "transformer" else {}
     losses = train(
-        new.translator.model, batches, lambda model, batch: model.loss(batch, **smoothing),
+        new.network, batches, lambda model, batch: model.loss(batch, **smoothing),
         TrainingConfig(setting.steps, setting.learning_rate, WARMUP, seed=seed),
         checkpoint=checkpoint, checkpoint_every=200, progress=False,
     )  # fmt: skip
@@ -126,12 +128,12 @@ def trained(setting: Setting, path: str, seed: int) -> Trained:
     if not done.exists():
         checkpoint = done.with_name(f"checkpoint-{digest(key)}.safetensors")
         new = fit(setting, given, pieces, seed, checkpoint)
-        weights = {k: v.clone() for k, v in new.translator.model.state_dict().items()}
+        weights = {k: v.clone() for k, v in new.network.state_dict().items()}
         save_file(weights | {"losses": torch.tensor(new.losses)}, done)
         checkpoint.unlink()
     stored = load_file(done)
     losses = stored.pop("losses").tolist()
     old = untrained(setting, given, pieces, seed)
-    old.translator.model.load_state_dict(stored)
-    old.translator.model.eval()
+    old.network.load_state_dict(stored)
+    old.network.eval()
     return old._replace(losses=losses)
