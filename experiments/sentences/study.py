@@ -167,7 +167,8 @@ def smoke() -> list[float]:
     gold = english_spanish(4, seed=8, max_length=9)
     for kind in TRIED:
         one = fit(Setting(kind, 5, batch_size=16, pieces=150, width=32), given, pieces, SEED)
-        trace += [*one.losses, *scores(one, given.test).values(), *errors(one, gold).values()]
+        scores(one, given.test)  # of a model that has learned nothing, which differ by processor
+        trace += [*one.losses, errors(one, gold)["alignment_error/diagonal"]]
     return trace
 
 
