@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from companion.contracts import contract
 from companion.data.vocabulary import SPECIAL, Vocabulary
 from companion.models.seq2seq import Seq2Seq, Seq2SeqConfig
+from companion.models.transformer import Transformer, TransformerConfig
 from companion.translation import Translator
 
 SCALE = ".scale"
@@ -83,16 +84,17 @@ def save_translator(
     bits: Literal[8, 16, 32] = 8,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a recurrent translator and its vocabularies to one file.
+    """Write a translator and its vocabularies to one file; a weight that is shared, once.
 
     Args:
-        translator: its model is a `Seq2Seq`.
+        translator: its model is a `Seq2Seq` or a `Transformer`.
         path: the file.
         bits: of an entry of a matrix: 8 are quantized, 16 and 32 are floating-point numbers.
         about: what else the file says, as JSON: where the weights come from.
     """
-    if not isinstance(translator.model, Seq2Seq):
-        raise TypeError(f"translator: got a {type(translator.model).__name__}, wanted a Seq2Seq")
+    if not isinstance(translator.model, Seq2Seq | Transformer):
+        name = type(translator.model).__name__
+        raise TypeError(f"translator: got a {name}, wanted a Seq2Seq or a Transformer")
     said = {
         **(about or {}),
         "config": asdict(translator.model.config),
@@ -105,8 +107,16 @@ def save_translator(
 def load_translator(path: Path) -> Translator:
     """Read a translator that `save_translator` wrote; it computes in float32."""
     about = read_about(path)
-    model = Seq2Seq(Seq2SeqConfig(**about["config"]))
-    model.load_state_dict(_restored(path))
+    config = about["config"]
+    model: Seq2Seq | Transformer
+    if "num_heads" in config:
+        model = Transformer(TransformerConfig(**config))
+    else:
+        model = Seq2Seq(Seq2SeqConfig(**config))
+    weights = _restored(path)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(weights[name])
     return Translator(model.eval(), Vocabulary(about["source"]), Vocabulary(about["target"]))
 
 
@@ -125,7 +135,8 @@ def read_stored(path: Path) -> dict[str, Tensor]:
 
 def _stored(model: nn.Module, bits: Literal[8, 16, 32]) -> dict[str, Tensor]:
     stored: dict[str, Tensor] = {}
-    for name, weight in model.state_dict().items():
+    for name, parameter in model.named_parameters():
+        weight = parameter.detach()
         if weight.ndim < 2:
             stored[name] = weight.contiguous()
         elif bits == 8:
