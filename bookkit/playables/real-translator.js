@@ -16,7 +16,8 @@ export const lines = [3, 7];
 
 export const start = ({ examples: [first] }) => ({ ...begin(first), text: joined(first.words), helped: [], loaded: false });
 
-const quoted = (words) => words.map((word) => `\u201c${word}\u201d`).join(", ");
+const listed = (words) => new Intl.ListFormat("en-GB").format(words.map(String));
+const quoted = (words) => listed(words.map((word) => `\u201c${word}\u201d`));
 
 /* A sentence as those of the training are written: what is read, and what the page did to it. */
 export function completed(typed) {
@@ -65,8 +66,8 @@ async function fetchAll({ file }) {
 
 export const controls = (data, at) => choosing(data, at, {
   pick, unit: "Pieces",
-  load: !at.loaded && loader([data.file], {
-    words: (size) => `Load the translator (${size}) and type your own sentence`,
+  load: loader([data.file], {
+    words: (size) => (at.loaded ? `The translator is here (${size})` : `Load the translator (${size}) and type your own sentence`),
     instead: "To type your own sentences in a notebook: real_translator(embedded=True).", fetchAll,
   }),
 });
@@ -111,9 +112,9 @@ function remarks({ rare }, { words, written, helped, remark, kind }, data) {
   const unknown = model ? words.filter((piece) => !model.ids.has(piece)) : [];
   const count = joined(words).split(" ").length;
   return [
-    helped.length > 0 && `The page ${helped.join(" and ")}.`,
+    helped.length > 0 && `The page ${listed(helped)}.`,
     unknown.length > 0 && `It has no piece for ${quoted([...new Set(unknown)])} and reads an unknown sign.`,
-    rare.length > 0 && `In training it hardly met ${quoted(rare.map((word) => joined(word)))}, cut into ${rare.map((word) => word.length).join(" and ")} pieces.`,
+    rare.length > 0 && `In training it hardly met ${quoted(rare.map((word) => joined(word)))}, cut into ${listed(rare.map((word) => word.length))} pieces.`,
     count > data.longest.words && `No sentence in training had more than ${data.longest.words} words; here are ${count}.`,
     written.length >= data.longest.pieces && `The page stopped it after ${written.length} pieces.`,
     kind > 0 ? "Every head that reads the English is changed." : remark || "It cannot decline, and it does not know whether that is right.",
