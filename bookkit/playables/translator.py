@@ -106,6 +106,7 @@ def _examples() -> list[dict[str, Any]]:
         right = None if parsed is None else list(render(parsed).target)
         found.append({
             "name": name, "words": words, "remark": EXAMPLES[name][1], "right": right,
-            "written": list(said.tokens), "rows": said.weights.numpy().round(4),
+            "written": list(said.tokens),
+            "rows": said.weights.numpy().round(4),  # type: ignore[union-attr]
         })  # fmt: skip
     return found
