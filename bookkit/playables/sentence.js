@@ -44,7 +44,7 @@ function describe(words, written, rows) {
 }
 
 /* Draw a sentence and the first words of its translation; a long one scrolls in its own box. Where they are
-   in pieces, each is a tile, and `rare` says which are parts of words that it has hardly met. */
+   in pieces, each is a tile, and `rare` says which are parts of words that were rare in training. */
 export function ribbons({ words, written, rows }, shown, rare = null) {
   const kind = rare ? PIECES : WORDS;
   const width = Math.round(Math.max(kind.least, lineOfWords(words, kind).least, lineOfWords(written, kind).least));
