@@ -197,6 +197,34 @@ def test_the_translator_is_fetched_and_translates_what_is_typed(
         assert right[0] - right[4] < right[1] - right[5], "without, length hurts more"
 
 
+def test_real_sentences_are_cut_and_translated_with_what_must_be_said(browser: Browser) -> None:
+    with opened(browser, document("real-translator"), "phone", "light") as page:
+        said, pieces = page.locator(".am-play-said"), page.locator(".am-real-pieces")
+        page.get_by_role("button", name="a name").click()
+        assert "absent in training, and so cut into 6 pieces: “Zbigniew”" in said.inner_text()
+        page.get_by_role("button", name="Load the translator").press("Enter")
+        typed = page.locator("input[type=text]:focus")
+        typed.fill("where’s Zbigniew’s 😀")
+        assert pieces.inner_text().startswith("14 pieces:")
+        assert page.locator("figure span.am-rare").count() == 6
+        typed.press("Enter")
+        assert typed.input_value() == "Where's Zbigniew's 😀."
+        assert "straightened the quotation marks, began with a capital and ad" in said.inner_text()
+        assert "no piece for “😀”" in said.inner_text()
+        assert "It cannot decline" in said.inner_text()
+        page.get_by_role("button", name="as learned").click()
+        learned = page.locator(".am-translator-line b").inner_text()
+        page.get_by_role("button", name="cut the largest").click()
+        assert page.locator(".am-translator-line b").inner_text() != learned
+        page.get_by_role("slider", name="How far").press("Home")
+        assert page.locator(".am-translator-line b").inner_text() == learned
+        assert not broken_rules(page)
+        assert "There is no sentence yet" in translates(page, " ")
+        assert "61 pieces; 60 are the most" in translates(page, "1" * 60)
+        assert page.locator("input[aria-invalid=true]").count() == 1
+        assert not page.locator(".am-translator-ribbons").is_visible()
+
+
 def test_the_networks_of_the_phrase_book_are_fetched_and_answer(browser: Browser) -> None:
     with opened(browser, document("phrase-finger"), "phone", "light") as page:
         typed, said = page.get_by_label("An English phrase"), page.locator(".am-play-said")

@@ -13,7 +13,8 @@ NASTY = "</script><b onclick=alert(1)>\"'&"
 MODULES = sorted(
     path.stem for path in FOLDER.glob("*.js") if "export const" in path.read_text(encoding="utf-8")
 )
-FETCHES = {"fetched", "phrase-finger", "translator"}  # weights, from the site, after a click
+FETCHES = {"fetched", "phrase-finger", "real-translator", "translator"}
+"""Those that get weights from the site, after a click."""
 
 
 def test_an_output_brings_its_module_along_unless_it_is_kept(
