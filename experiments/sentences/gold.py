@@ -1,11 +1,27 @@
-"""Attention between pieces, as links between the words that people have linked by hand."""
+"""Words that people have linked by hand, and attention between pieces as links between words."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from companion.data.pairs import Pair
+
 OPENING, CLOSING = "¿¡(", ".,;:?!)"
+
+
+def read_gold(path: Path) -> list[Pair]:
+    """Read sentence pairs with links, all of them taken as sure, from a file of JSON lines."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [_as_pair(json.loads(line)) for line in lines if line.strip()]
+
+
+def _as_pair(said: Mapping[str, Any]) -> Pair:
+    links = frozenset((target, source) for source, target in said["alignment"])
+    return Pair(tuple(said["src_words"]), tuple(said["tgt_words"]), links)
 
 
 def written(words: Sequence[str]) -> tuple[str, list[int]]:

@@ -36,10 +36,9 @@ from experiments.engine.kinds import exact, number, share
 from experiments.engine.record import differences
 from experiments.engine.trials import record_trials, tuned
 from experiments.real_sentences.study import sha256_of
-from experiments.sentences.gold import among_words, cut
+from experiments.sentences.gold import among_words, cut, read_gold
 from experiments.sentences.pieces import TESTED, Split, in_pieces, learn_pieces, split
 from experiments.sentences.translators import MODULES, Setting, Trained, fit, trained
-from experiments.tools.europarl import read_gold
 
 GROUPS = 10
 LENGTHS = {"short": (1, 6), "middle": (7, 9), "long": (10, 99)}

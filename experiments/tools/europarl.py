@@ -9,27 +9,15 @@ aligners that learn from PAIRS. It writes no record, because neither file is par
 """
 
 import argparse
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from companion.alignment import FastAlign, HMMAligner, IBMModel1, diagonal_links
 from companion.data.pairs import Pair, read_pairs
 from companion.metrics import alignment_error_rate
+from experiments.sentences.gold import read_gold
 
 ITERATIONS = 5
-
-
-def read_gold(path: Path) -> list[Pair]:
-    """Read sentence pairs with links, all of them taken as sure, from a file of JSON lines."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [_as_pair(json.loads(line)) for line in lines if line.strip()]
-
-
-def _as_pair(said: Mapping[str, Any]) -> Pair:
-    links = frozenset((target, source) for source, target in said["alignment"])
-    return Pair(tuple(said["src_words"]), tuple(said["tgt_words"]), links)
 
 
 def known_words(gold: Sequence[Pair], training: Sequence[Pair]) -> dict[str, float]:
