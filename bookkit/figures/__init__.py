@@ -53,6 +53,7 @@ from bookkit.playables.painted import MaskPuzzle, paint_mask
 from bookkit.playables.playable import Playable
 from bookkit.playables.prodding import prod_it
 from bookkit.playables.queries import drag_query
+from bookkit.playables.real_translator import real_translator
 from bookkit.playables.requests import one_request
 from bookkit.playables.ring import ring_layout
 from bookkit.playables.scoring import three_scores
@@ -79,9 +80,9 @@ __all__ = [
     "heads_that_copy", "intervals", "label_along", "label_ends", "letter_color", "limit_line",
     "live_translator", "make_win", "match_texts", "memory_swap", "move_weights", "narrow_softmax",
     "needle_hay", "next_word", "one_request", "online_softmax_steps", "paint_mask", "phrase_finger",
-    "prefix_tree", "prod_it", "put_words", "residual_diagram", "ring_layout", "rotary_angles",
-    "score_map", "sentence_ribbons", "shifted_map", "shuffle_digit", "softmax_explorer",
-    "spoken_word", "switchboard", "text_bill", "three_scores", "timeline_list", "timeline_steps",
-    "training_limit", "transformer_diagram", "two_speeds", "use_style", "weight_key", "whiteboard",
-    "width_explorer", "word_order", "writing_clock", "written_text",
+    "prefix_tree", "prod_it", "put_words", "real_translator", "residual_diagram", "ring_layout",
+    "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "shuffle_digit",
+    "softmax_explorer", "spoken_word", "switchboard", "text_bill", "three_scores", "timeline_list",
+    "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
+    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
 ]  # fmt: skip

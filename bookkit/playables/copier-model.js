@@ -1,16 +1,13 @@
 /* The small model that copies: two layers of attention with one head each, and no feed-forward layers. */
 import { dot, range, softmax, sum } from "./kit.js";
-import { linear, rotate } from "./story-model.js";
+import { layerNorm, rotate } from "./layers.js";
+import { linear } from "./story-model.js";
 
 /* Return where both heads look, what they add to every letter, and the chances of the next letters. A layer
    that is not `on` adds nothing; `cut` lists looks that are forbidden, as [layer, from, to]; `notes` are what
    the first layer adds to some letters instead, by their places. */
 export function run(weights, base, tokens, { on = [true, true], cut = [], notes = {} } = {}) {
-  const norm = (name, x) => {
-    const mean = sum(x) / x.length;
-    const spread = Math.sqrt(sum(x.map((value) => (value - mean) ** 2)) / x.length + 1e-5);
-    return x.map((value, i) => ((value - mean) / spread) * weights[`${name}.weight`][i] + weights[`${name}.bias`][i]);
-  };
+  const norm = (name, x) => layerNorm(weights[`${name}.weight`], weights[`${name}.bias`], x, 1e-5);
   const attend = (layer, stream) => {
     const of = (part) => weights[`decoder.blocks.${layer}.self_attention.${part}_proj.weight`];
     const read = stream.map((x) => norm(`decoder.blocks.${layer}.self_residual.norm`, x));

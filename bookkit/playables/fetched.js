@@ -1,5 +1,6 @@
 /* Files that a page fetches after a click, each of them once: {address, bytes} on the site that the
    page is part of, or {base64, bytes} in the output itself. */
+import { button, h, inBytes, sum } from "./kit.js";
 
 const kept = new Map();
 const nameOf = ({ address, base64 }) => address ?? base64;
@@ -20,7 +21,26 @@ export async function get(file, read) {
   return found(file);
 }
 
-export const kibibytes = (...files) => `${Math.round(files.reduce((total, { bytes }) => total + bytes, 0) / 1024)} KiB`;
+export const sizeOf = (...files) => inBytes(sum(files.map(({ bytes }) => bytes)));
 
 /* Whether there is a site around the page, or the output holds the file. */
-export const canLoad = ({ base64 }) => base64 || typeof document === "undefined" || document.documentElement.dataset.content_root !== undefined;
+const canLoad = ({ base64 }) => base64 || typeof document === "undefined" || document.documentElement.dataset.content_root !== undefined;
+
+/* A button for a panel that fetches files. words(size) is what it says, `instead` what is said where
+   nothing can be fetched; fetchAll(data) reads them all, and says what changes in the state. A key
+   that pressed the button goes on in the field that came with the files. */
+export const loader = (files, { words, instead, fetchAll }) => (at) => {
+  async function load({ loading }, event, { data, root, set }) {
+    if (loading) return null;
+    const byKey = event.detail === 0;
+    set({ loading: true, note: `Fetching ${sizeOf(...files)}.` });
+    try {
+      set(await fetchAll(data));
+    } catch (fault) {
+      return { loading: false, note: `This could not be fetched: ${fault.message}. A page that was opened from a folder, and not from a site, cannot load anything.` };
+    }
+    if (byKey) root.querySelector("input[type=text]").focus();
+    return null;
+  }
+  return canLoad(files[0]) ? button(words(sizeOf(...files)), load, { off: at.loading, "data-grows": true })() : h("p", {}, instead);
+};

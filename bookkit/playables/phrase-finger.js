@@ -1,6 +1,6 @@
 /* A phrase that a reader types: on the left a network translates it, on the right a finger looks up
    the phrase of its book that is most like it. seq2seq.js computes the network. */
-import { canLoad, found, get, kibibytes } from "./fetched.js";
+import { found, get, loader } from "./fetched.js";
 import { CONTROLS, SAID, button, choice, h, panel, range } from "./kit.js";
 import { readTranslator, translate } from "./seq2seq.js";
 
@@ -50,18 +50,9 @@ export function model({ english, spanish, hidden, written, files, longest }, { t
 
 const pick = (text) => button(text, { text, note: "" }, { "data-grows": true });
 
-async function load({ loading }, event, { data, root, set }) {
-  if (loading) return null;
-  const byKey = event.detail === 0;
-  set({ loading: true, note: `Fetching ${kibibytes(...data.files)}.` });
-  try {
-    await Promise.all(data.files.map((file) => get(file, readTranslator)));
-  } catch (fault) {
-    return { loading: false, note: `The networks could not be fetched: ${fault.message}. A page that was opened from a folder, and not from a site, cannot load anything.` };
-  }
-  set({ loaded: true, note: "The two networks are here. Type any phrase." });
-  if (byKey) root.querySelector("input[type=text]").focus();
-  return null;
+async function fetchAll({ files }) {
+  await Promise.all(files.map((file) => get(file, readTranslator)));
+  return { loaded: true, note: "The two networks are here. Type any phrase." };
 }
 
 export const controls = (data, at) => panel(at, "Type a phrase, and choose the book",
@@ -71,9 +62,9 @@ export const controls = (data, at) => panel(at, "Type a phrase, and choose the b
   })),
   h("div", { class: "am-play-choice", role: "group", "aria-label": "Phrases to try" }, h("span", { "aria-hidden": "true" }, "Try"), Object.keys(data.written[0]).map((one) => pick(one)())),
   choice("book", "Learned from", BOOKS, { then: { note: "" }, grows: true }),
-  !at.loaded && (canLoad(data.files[0])
-    ? button(`Load both networks (${kibibytes(...data.files)}) to try your own phrases`, load, { off: at.loading, "data-grows": true })
-    : h("p", {}, "To try your own phrases in a notebook: phrase_finger(embedded=True).")));
+  !at.loaded && loader(data.files, {
+    words: (size) => `Load both networks (${size}) to try your own phrases`, instead: "To try your own phrases in a notebook: phrase_finger(embedded=True).", fetchAll,
+  }));
 
 /* The phrase with what the nearest one lacks struck through, or the nearest with what it has instead marked. */
 const marked = (edits, mine) => edits.map(([kind, from, to]) => (kind === "same" ? to : mine ? from && h("del", {}, from) : to && h("ins", {}, to)));

@@ -27,7 +27,10 @@ KIT = "kit"
 STORED = "BOOKKIT_STORED"
 """Set in the environment of a kernel whose outputs are kept: they hold no script."""
 
-_SHARED = {"atlas": ("reach", "rows"), "atlas-models": ("reach", "atlas"), "register": ("rows",)}
+_SHARED = {
+    "atlas": ("reach", "rows"), "atlas-models": ("reach", "atlas"), "register": ("rows",),
+    "real-translator": ("sentence",), "translator": ("sentence",),
+}  # fmt: skip
 _DIGITS = 9  # more than are shown, and fewer than differ from processor to processor
 _LONGEST_LIST = 512  # numbers; longer arrays are packed as float32
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";\n', re.MULTILINE)

@@ -33,10 +33,10 @@ export function readTranslator(buffer) {
     }
     weights[name] = { shape: entry.shape, values };
   }
-  const { config, source, target, gloss } = JSON.parse(header.__metadata__.translator);
+  const { config, source, target, gloss, merges } = JSON.parse(header.__metadata__.translator);
   const ids = new Map(source.map((word, place) => [word, SPECIAL.length + place]));
   const meanings = Object.fromEntries((gloss ?? []).map((meaning, place) => [target[place], meaning]));
-  return { weights, config, ids, target: [...SPECIAL, ...target], gloss: meanings };
+  return { weights, config, ids, target: [...SPECIAL, ...target], gloss: meanings, merges };
 }
 
 const read = new WeakMap();
@@ -53,11 +53,13 @@ export function weightsOf(given) {
 
 /* W x + b, with one row of W for every number that comes out, as torch's linear layers store it. */
 export function linear({ shape: [rows, columns], values }, x, bias = null) {
-  return range(rows).map((row) => {
-    let total = bias ? bias.values[row] : 0;
-    for (let column = 0; column < columns; column += 1) total += values[row * columns + column] * x[column];
-    return total;
-  });
+  const totals = bias ? Array.from(bias.values) : new Array(rows).fill(0);
+  for (let row = 0, at = 0; row < rows; row += 1) {
+    let total = totals[row];
+    for (let column = 0; column < columns; column += 1, at += 1) total += values[at] * x[column];
+    totals[row] = total;
+  }
+  return totals;
 }
 
 /* x W, with one row of W for every number that goes in, as the formulas of attention write it. */
@@ -130,28 +132,13 @@ function look(weights, query, { memory, keys }, change) {
   return { row, context };
 }
 
-/* Translate a sentence: at every step the most probable word, until the sentence ends.
-
-   change(row) may put other weights in the place of those that attention gives; longest is the
-   number of steps after which a sentence is cut. Returns {written, rows}: the Spanish words, and
-   for each of them a weight on every English word (or null, for a translator without attention).
-   A word that the translator does not know is read as <unk>. */
-export function translate(translator, words, { change = (row) => row, longest = 100 } = {}) {
-  const { weights, config, ids, target } = translator;
-  const encoded = encode(translator, words.map((word) => ids.get(word) ?? UNKNOWN));
+/* Write the most probable word at every step, until the sentence ends. read(word) gives for an id
+   that was written where the translator looks, and a number for every word that may come next. */
+export function write(target, read, longest) {
   const [written, rows] = [[], []];
-  let state = encoded.start;
   let last = BEGIN;
   for (let step = 0; step < longest; step += 1) {
-    const word = rowOf(weights["target_embedding.weight"], last);
-    let [row, context, input] = [null, encoded.start[0], word];
-    if (config.attention === "additive") {
-      ({ row, context } = look(weights, state[0], encoded, change));
-      input = [...word, ...context];
-    }
-    state = recur(weights, "decoder.*_l0", input, state);
-    const joined = linear(weights["combine.weight"], [...context, ...state[0]]).map(Math.tanh);
-    const logits = linear(weights["output.weight"], joined, weights["output.bias"]);
+    const { row, logits } = read(last);
     last = argmax(logits);
     if (last === END) break;
     if (last !== PAD && last !== BEGIN) {
@@ -160,6 +147,31 @@ export function translate(translator, words, { change = (row) => row, longest = 
     }
   }
   return { written, rows };
+}
+
+export const idsOf = ({ ids }, words) => words.map((word) => ids.get(word) ?? UNKNOWN);
+
+/* Translate a sentence: at every step the most probable word, until the sentence ends.
+
+   change(row) may put other weights in the place of those that attention gives; longest is the
+   number of steps after which a sentence is cut. Returns {written, rows}: the Spanish words, and
+   for each of them a weight on every English word (or null, for a translator without attention).
+   A word that the translator does not know is read as <unk>. */
+export function translate(translator, words, { change = (row) => row, longest = 100 } = {}) {
+  const { weights, config, target } = translator;
+  const encoded = encode(translator, idsOf(translator, words));
+  let state = encoded.start;
+  return write(target, (last) => {
+    const word = rowOf(weights["target_embedding.weight"], last);
+    let [row, context, input] = [null, encoded.start[0], word];
+    if (config.attention === "additive") {
+      ({ row, context } = look(weights, state[0], encoded, change));
+      input = [...word, ...context];
+    }
+    state = recur(weights, "decoder.*_l0", input, state);
+    const joined = linear(weights["combine.weight"], [...context, ...state[0]]).map(Math.tanh);
+    return { row, logits: linear(weights["output.weight"], joined, weights["output.bias"]) };
+  }, longest);
 }
 
 /* Take a share of the largest weight away; what is left is scaled so that it sums to 1 again. */

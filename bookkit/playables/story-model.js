@@ -2,7 +2,8 @@
 
    It computes what companion/models/transformer/language_model.py computes, one word at a time. A
    matrix is a list of rows, as torch's linear layers store it. */
-import { dot, range, softmax, sum } from "./kit.js";
+import { dot, range, softmax } from "./kit.js";
+import { add, inHeads, look, rotate } from "./layers.js";
 
 export const linear = (matrix, x) => matrix.map((row) => dot(row, x));
 const silu = (x) => x / (1 + Math.exp(-x));
@@ -13,35 +14,14 @@ function rmsNorm(gains, x, eps) {
   return x.map((part, at) => (part / size) * gains[at]);
 }
 
-/* Rotary positions: turn the pairs (i, i + half) of a head by angles that grow with its place. */
-export function rotate(head, place, base) {
-  const half = head.length / 2;
-  return head.map((part, at) => {
-    const pair = at % half;
-    const angle = place * base ** (-pair / half);
-    const other = at < half ? -head[pair + half] : head[pair];
-    return part * Math.cos(angle) + other * Math.sin(angle);
-  });
-}
-
-function inHeads(x, count) {
-  const width = x.length / count;
-  return range(count).map((at) => x.slice(at * width, (at + 1) * width));
-}
-
 /* What a new word reads through one block's attention: the words so far, its own among them. */
 function attention(weights, name, x, { heads, groups, base }, cache) {
   const project = (part) => linear(weights[`${name}.${part}_proj.weight`], x);
   const place = cache.keys.length;
   cache.keys.push(inHeads(project("key"), groups).map((head) => rotate(head, place, base)));
   cache.values.push(inHeads(project("value"), groups));
-  const joined = inHeads(project("query"), heads).flatMap((head, number) => {
-    const group = Math.floor((number * groups) / heads);
-    const query = rotate(head, place, base);
-    const row = softmax(cache.keys.map((keys) => dot(query, keys[group]) / Math.sqrt(query.length)));
-    return query.map((_, at) => sum(row.map((weight, before) => weight * cache.values[before][group][at])));
-  });
-  return linear(weights[`${name}.output_proj.weight`], joined);
+  const queries = inHeads(project("query"), heads).map((head) => rotate(head, place, base));
+  return linear(weights[`${name}.output_proj.weight`], look(queries, cache).joined);
 }
 
 /* SwiGLU: one projection is the gate of another. */
@@ -54,7 +34,6 @@ function feedForward(weights, name, x) {
 /* Read one more word; return the chances of the next one. The caches hold keys and values of the
    words before: no causal mask is needed, since nothing later has been read yet. */
 function readWord({ weights, shape }, id, caches) {
-  const add = (x, more) => x.map((part, at) => part + more[at]);
   const table = weights["embedding.words.weight"];
   let x = table[id];
   caches.forEach((cache, number) => {

@@ -1,6 +1,5 @@
 """A translator that runs in the reader's browser: type a sentence, and see where it looks."""
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,7 @@ EXAMPLES = {
 """Sentences to try: what a button calls each, the sentence, and what is to be seen in it."""
 
 
-def live_translator(*, counted: bool = False, embedded: bool = False) -> Playable:
+def live_translator(*, embedded: bool = False) -> Playable:
     """Show a translator that the reader's browser runs, with ribbons to where it looks.
 
     At first it has five sentences, and a slider writes a translation word by word. A button says
@@ -62,7 +61,6 @@ def live_translator(*, counted: bool = False, embedded: bool = False) -> Playabl
     change the weights of the attention, and compare with a translator without any.
 
     Args:
-        counted: show how many sentences of each length both translators get right.
         embedded: put the weights into the output itself, 600 KB of text, instead of fetching
             them: for a notebook, around which there is no site.
 
@@ -84,7 +82,6 @@ def live_translator(*, counted: bool = False, embedded: bool = False) -> Playabl
         vocabulary=sorted(about["source"]),
         longest=LONGEST_READ,
         bands=BANDS,
-        counts=count_right() if counted else [],
         files={name: fetched(FOLDER / FILES[name], embedded) for name in FILES},
     )
 
@@ -97,9 +94,14 @@ _CAPTION = (
 
 @cache
 def _examples() -> list[dict[str, Any]]:
+    """Translate in float64, so that no processor rounds the weights otherwise."""
+    from bookkit.playables.weights import load_translator
+
+    translator = load_translator(FOLDER / FILES["with"])
+    translator.model.double()  # type: ignore[attr-defined]
     english = [sentence.split() for sentence, _ in EXAMPLES.values()]
     found = []
-    for name, words, said in zip(EXAMPLES, english, _translated("with", english), strict=True):
+    for name, words, said in zip(EXAMPLES, english, translator.translate(english), strict=True):
         parsed = read(words)  # None if the grammar cannot say it
         right = None if parsed is None else list(render(parsed).target)
         found.append({
@@ -107,30 +109,3 @@ def _examples() -> list[dict[str, Any]]:
             "written": list(said.tokens), "rows": said.weights.numpy().round(4),
         })  # fmt: skip
     return found
-
-
-@cache
-def count_right() -> list[dict[str, Any]]:
-    """Return, for each of `BANDS`, how many sentences each translator gets right, and of how many.
-
-    >>> count_right()[3]
-    {'good': [39, 0], 'of': 75}
-    """
-    lines = (FOLDER / FILES["sentences"]).read_text(encoding="utf-8").splitlines()
-    pairs = [tuple(part.split() for part in line.split("\t")) for line in lines]
-    found = [_translated(name, [english for english, _ in pairs]) for name in ("with", "without")]
-    bands = []
-    for low, high in BANDS:
-        places = [at for at, (english, _) in enumerate(pairs) if low <= len(english) <= high]
-        good = [sum(list(one[at].tokens) == pairs[at][1] for at in places) for one in found]
-        bands.append({"good": good, "of": len(places)})
-    return bands
-
-
-def _translated(name: str, english: Sequence[Sequence[str]]) -> list[Any]:
-    """Translate in float64, so that no processor rounds the weights otherwise."""
-    from bookkit.playables.weights import load_translator
-
-    translator = load_translator(FOLDER / FILES[name])
-    translator.model.double()  # type: ignore[attr-defined]
-    return list(translator.translate(english))

@@ -1,9 +1,9 @@
 /* A Vision Transformer, as companion/models/vision/vit.py computes it, for one picture at a time. Every
    weight is a list of rows; a vector is one row. */
 import { range, softmax, sum } from "./kit.js";
+import { add, layerNorm } from "./layers.js";
 
 const vector = (weights, name) => weights[name][0];
-const add = (one, other) => one.map((value, at) => value + other[at]);
 
 const linear = (weights, name, x) => weights[`${name}.weight`].map((row, out) => {
   let total = vector(weights, `${name}.bias`)[out];
@@ -11,11 +11,7 @@ const linear = (weights, name, x) => weights[`${name}.weight`].map((row, out) =>
   return total;
 });
 
-function norm(weights, name, x) {
-  const mean = sum(x) / x.length;
-  const spread = Math.sqrt(sum(x.map((value) => (value - mean) ** 2)) / x.length + 1e-5);
-  return x.map((value, at) => ((value - mean) / spread) * vector(weights, `${name}.weight`)[at] + vector(weights, `${name}.bias`)[at]);
-}
+const norm = (weights, name, x) => layerNorm(vector(weights, `${name}.weight`), vector(weights, `${name}.bias`), x, 1e-5);
 
 /* GELU, with the error function of Abramowitz and Stegun, 7.1.26: wrong by 2e-7 at most. */
 function gelu(x) {

@@ -37,7 +37,7 @@ def sentences() -> list[tuple[list[str], list[str]]]:
 
 
 def in_node(
-    path: Path, english: Sequence[Sequence[str]], kind: str = "", share: float = 1,
+    path: Path, english: Sequence[Sequence[str] | str], kind: str = "", share: float = 1,
     longest: int = 100,
 ) -> list[dict[str, Any]]:  # fmt: skip
     content = base64.b64encode(path.read_bytes()).decode("ascii")
@@ -89,6 +89,19 @@ def test_python_and_the_module_read_the_same_eight_bits(name: str) -> None:
         assert all(row is None for one in found for row in one["rows"])
 
 
+def changed(weights: Tensor, kind: str, share: float) -> Tensor:
+    """Return weights of attention as the page's controls change them."""
+    if kind == "cut":
+        top = top_places(weights)[..., None]
+        left = weights.scatter(-1, top, (1 - share) * weights.gather(-1, top))
+        return left / left.sum(-1, keepdim=True)
+    order = weights.argsort(-1, descending=True)
+    other = order.clone()
+    other[..., :2] = order[..., :2].flip(-1)
+    swapped = weights.scatter(-1, order, weights.gather(-1, other))
+    return (1 - share) * weights + share * swapped
+
+
 class Changed(nn.Module):
     """Attention whose weights are changed before the memory is blended with them."""
 
@@ -104,16 +117,7 @@ class Changed(nn.Module):
         self, query: Tensor, keys: Tensor, memory: Tensor, **options: Any
     ) -> tuple[Tensor, Tensor]:
         _, weights = self.attention(query, keys, memory, **options)
-        if self.kind == "cut":
-            top = top_places(weights)[..., None]
-            left = weights.scatter(-1, top, (1 - self.share) * weights.gather(-1, top))
-            weights = left / left.sum(-1, keepdim=True)
-        else:
-            order = weights.argsort(-1, descending=True)
-            other = order.clone()
-            other[..., :2] = order[..., :2].flip(-1)
-            swapped = weights.scatter(-1, order, weights.gather(-1, other))
-            weights = (1 - self.share) * weights + self.share * swapped
+        weights = changed(weights, self.kind, self.share)
         return attend(weights, memory), weights
 
 
