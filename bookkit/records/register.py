@@ -32,6 +32,7 @@ implementation/decoding_evidence: decoding decoding_length
 implementation/cache_evidence: real_text
 implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
+applications/real_evidence: sentences
 applications/names_evidence: names summarization
 applications/looking_evidence: looking captioning
 applications/patches_evidence: digits
