@@ -114,7 +114,7 @@ function remarks({ rare }, { words, written, helped, remark, kind }, data) {
   return [
     helped.length > 0 && `The page ${listed(helped)}.`,
     unknown.length > 0 && `It has no piece for ${quoted([...new Set(unknown)])} and reads an unknown sign.`,
-    rare.length > 0 && `Rare or absent in training, and so cut into ${listed(rare.map((word) => word.length))} pieces: ${quoted(rare.map((word) => joined(word)))}.`,
+    rare.length > 0 && `It reads ${quoted(rare.map((word) => joined(word)))} in ${listed(rare.map((word) => word.length))} pieces.`,
     count > data.longest.words && `No sentence in training had more than ${data.longest.words} words; here are ${count}.`,
     written.length >= data.longest.pieces && `The page stopped it after ${written.length} pieces.`,
     kind > 0 ? "Every head that reads the English is changed." : remark || "It cannot decline, and it does not know whether that is right.",

@@ -22,7 +22,7 @@ LONGEST = {"pieces": 60, "words": 24}
 
 EXAMPLES = {
     "a question": (
-        "Where is my book?",
+        "Where did you buy that red umbrella?",
         "English has no sign like the one with which a Spanish question begins.",
     ),
     "a negation": (
@@ -31,22 +31,25 @@ EXAMPLES = {
     ),
     "a crossing": (
         "She bought a white house last year.",
-        "In Spanish most adjectives follow their noun, so two ribbons cross.",
+        "In Spanish most adjectives follow their noun. Do two of the ribbons cross?",
     ),
     "a name": (
         "Zbigniew lives in Boston.",
         "A name that it has never read is made of small pieces. Can it copy them one by one?",
     ),
     "a rare word": (
-        "The hippopotamus is sleeping.",
-        "It does not know the animal, but it cannot decline to answer.",
+        "The walrus is sleeping.",
+        "No sentence of its training has this animal, but it cannot decline to answer.",
     ),
     "a long sentence": (
         "When I was a child, my grandmother told me that I should not talk to strangers.",
         "Read the Spanish from the end: at which piece does it lose the thread, if it does?",
     ),
 }
-"""Sentences to try: what a button calls each, the sentence, and what to look for."""
+"""Sentences to try: what a button calls each, the sentence, and what to look for.
+
+None of them is in the training, and each remark is true whatever the translator writes.
+"""
 
 
 def real_translator(*, embedded: bool = False) -> Playable:
@@ -61,7 +64,7 @@ def real_translator(*, embedded: bool = False) -> Playable:
             them: for a notebook, around which there is no site.
 
     >>> real_translator().data["examples"][0]["words"]
-    ['▁Where', '▁is', '▁my', '▁book', '?']
+    ['▁Where', '▁did', '▁you', '▁buy', '▁that', '▁red', '▁umbrella', '?']
     """
     return playable(
         "real-translator",
