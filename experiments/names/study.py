@@ -92,6 +92,7 @@ class Task:
 
 
 TASK = Task()
+FRESH = replace(TASK, reports=4800 * 32)  # for pieces, which read none twice
 
 
 class Summarizer:
@@ -279,8 +280,9 @@ def of_reports(name: str) -> NumberKind:
 
 STUDY = Experiment(
     name="names", title="Which of two names? Grey names, numbered ones, and names in pieces",
-    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, workers=1,
-    config=lambda: {"task": TASK, "arms": arms(), "warmup": WARMUP},
+    seeds=SEEDS, arms=lambda: on(TASK, arms()) | on(FRESH, {"pieces": arms()["pieces"]}),
+    outcome=outcome, workers=1,
+    config=lambda: {"task": TASK, "fresh": FRESH.reports, "arms": arms(), "warmup": WARMUP},
     kinds={
         "*/seconds": number("s", 0, timed=True), "*/parameters": exact("weights"),
         "*/final_loss": number("nats", 0), "*/exact_*": of_reports, "*/twins/*": of_reports,
