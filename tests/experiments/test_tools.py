@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from companion.data.pairs import Pair
+from experiments.sentences.gold import read_gold
 from experiments.tools import fold, stamp
-from experiments.tools.europarl import errors, read_gold
+from experiments.tools.europarl import errors
 
 # Gold links from a file are read the right way round, and the words that are known are counted.
 
