@@ -52,7 +52,7 @@ export function ribbons({ words, written, rows }, shown, rare = null) {
   const said = below.slice(0, shown);
   const half = (TOP + BOTTOM) / 2;
   const path = (at, place) => `M${above[at].middle} ${TOP}C${above[at].middle} ${half} ${below[place].middle} ${half} ${below[place].middle} ${BOTTOM}`;
-  const wide = width > kind.least && { tabindex: 0, role: "group", "aria-label": "The ribbons, wider than a phone" };
+  const wide = (rare || width > kind.least) && { tabindex: 0, role: "group", "aria-label": "The ribbons, wider than a phone" };
   const key = words.join(" "); // another sentence is another box, and is seen from its beginning
   const tile = ({ middle, wide: across }, y, is) => rare && h("rect", { class: ["am-tile", is], x: middle - across / 2, y, width: across, height: 28, rx: 3 });
   return [width > WIDE && hint("The drawing is wider than its box: scroll it sideways."), h("div", { class: "am-scroll", key, ...wide }, chart(width, HEIGHT, {
