@@ -47,11 +47,12 @@ def record_trials(
     lower_is_better: bool = True,
     named: bool = True,
     digits: str = ".4f",
+    seeds: Sequence[int] = TUNING_SEEDS,
 ) -> dict[ArmT, SettingT]:
     """Write all trials and the best setting of every arm, by the mean of the runs as written.
 
     The file is `tuned.json` in the study's folder; after a slash, a part of the study has its own.
-    Arms, settings and runs, the latter in the order of the tuning seeds, have one entry a trial;
+    Arms, settings and runs, the latter in the order of the seeds, have one entry a trial;
     the trials of an arm compete. See `Trials` for the rest.
 
     Returns:
@@ -68,7 +69,7 @@ def record_trials(
     }
     record = {
         "metric": f"{metric}, lower is better" if lower_is_better else metric,
-        "seeds": TUNING_SEEDS,
+        "seeds": seeds,
         "processor": processor(),
         "versions": versions(),
         "chosen": {arm: asdict(cast(Any, setting)) for arm, setting in chosen.items()},
