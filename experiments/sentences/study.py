@@ -16,12 +16,13 @@ rate of the Transformer was not tuned; its labels are smoothed, those of the oth
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean
 
 import torch
-from sacrebleu import corpus_bleu, corpus_chrf
+from sacrebleu import BLEU, corpus_bleu, corpus_chrf
+from sacrebleu.significance import PairedTest, Result
 from torch import Tensor
 
 from bookkit.data.grammar import english_spanish
@@ -125,6 +126,22 @@ def outcome(setting: Setting, files: Files, group: int) -> dict[str, float]:
     }  # fmt: skip
 
 
+@torch.no_grad()
+def bootstrapped(files: Files, group: int) -> dict[str, float]:
+    """Return how often sentences drawn anew would set the two apart by chance (Koehn, 2004)."""
+    test = split(files.pairs).test[group - 1 :: GROUPS]
+    said: list[tuple[str, Sequence[str]]] = [
+        (name, translated(trained(setting, files.pairs, SEED), test))
+        for name, setting in settings().items()
+    ]
+    right = [[pair.target[0] for pair in test]]
+    _, found = PairedTest(said, {"BLEU": BLEU()}, right, test_type="bs", n_samples=1000)()
+    result = found["BLEU"][1]
+    assert isinstance(result, Result)
+    assert result.p_value is not None
+    return {"bootstrap/p": result.p_value}
+
+
 def choose(path: str) -> None:
     """Train the recurrent translator at every rate, and take that of the most validation BLEU."""
     tried = [replace(RECURRENT, learning_rate=rate) for rate in LEARNING_RATES]
@@ -172,6 +189,7 @@ STUDY = Experiment(
         "settings": settings(), "seed": SEED, "tested": TESTED, "lengths": LENGTHS,
     },
     kinds={
+        "bootstrap/p": number("", 0, 1),
         "*/parameters": exact("weights"), "*/final_loss": number("nats", 0),
         "*/alignment_error/*": share(9, own=True),
         "*/bleu/*": share(TESTED // GROUPS, "BLEU", own=True),
@@ -199,7 +217,7 @@ def main(words: Sequence[str]) -> None:
     choose(files.pairs)
     replace(
         STUDY,
-        arms=lambda: on(files, settings()),
+        arms=lambda: on(files, settings()), beside=partial(bootstrapped, files),
         data={
             "credit": options.credit, "licence": options.licence,
             "sha256": sha256_of(files.pairs), "gold": sha256_of(files.gold),
