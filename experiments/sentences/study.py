@@ -14,6 +14,7 @@ rate of the Transformer was not tuned; its labels are smoothed, those of the oth
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -36,7 +37,7 @@ from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number, share
 from experiments.engine.record import differences
-from experiments.engine.trials import record_trials, tuned
+from experiments.engine.trials import record_trials, tuned, tuned_file
 from experiments.real_sentences.study import sha256_of
 from experiments.sentences.gold import among_words, cut, read_gold
 from experiments.sentences.pieces import TESTED, Split, in_pieces, learn_pieces, split
@@ -126,6 +127,12 @@ def outcome(setting: Setting, files: Files, group: int) -> dict[str, float]:
     }  # fmt: skip
 
 
+def tried() -> dict[str, float]:
+    """Return the validation BLEU of the recurrent translator at every rate."""
+    trials = json.loads(tuned_file("sentences").read_text(encoding="utf8"))["trials"]
+    return {f"{one['setting']['learning_rate']:g}": one["runs"][0] for one in trials}
+
+
 @torch.no_grad()
 def bootstrapped(files: Files, group: int) -> dict[str, float]:
     """Return how often sentences drawn anew would set the two apart by chance (Koehn, 2004)."""
@@ -186,7 +193,8 @@ STUDY = Experiment(
     arguments=" PAIRS GOLD --credit CREDIT --licence LICENCE",
     seeds=tuple(range(1, GROUPS + 1)), over="groups of sentences", outcome=outcome,
     config=lambda: {
-        "settings": settings(), "seed": SEED, "tested": TESTED, "lengths": LENGTHS,
+        "settings": settings(), "tried": tried(), "seed": SEED, "tested": TESTED,
+        "lengths": LENGTHS,
     },
     kinds={
         "bootstrap/p": number("", 0, 1),
