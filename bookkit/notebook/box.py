@@ -1,5 +1,6 @@
 """The Measured box: what was found, what was predicted, and on a click how we know."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
@@ -29,6 +30,13 @@ _ORIGINS: dict[Origin, str] = {
     "paper": "claim from a paper", "popular": "popular claim", "ours": "claim of our own",
 }  # fmt: skip
 _WHO: dict[Origin, str] = {"paper": "A paper led us to expect", "popular": "It is often said"}
+# After the first author, whom the key of a paper names: "et al." but for these.
+_OTHERS = {
+    "abnar2020": " and Zuidema", "jain2019": " and Wallace", "lake2018": " and Baroni",
+    "nakanishi2025": "", "press2017": " and Wolf", "rabe2021": " and Staats",
+    "serrano2019": " and Smith", "shazeer2019": "", "stahlberg2019": " and Byrne",
+    "wiegreffe2019": " and Pinter",
+}  # fmt: skip
 _WANTS_ANSWERS = (
     "the seeds alone would decide it, but the record does not say which test items each run got "
     "right, so that both sides count as asked different ones"
@@ -248,7 +256,20 @@ class MeasuredBox:
         after = "after " if claim.origin == "ours" and claim.source else ""
         source = ", ".join(filter(None, (after + claim.source, claim.quoted)))
         said = _ORIGINS[claim.origin] + f" ({source})" * bool(source)
-        return f"{said}, {claim.planned}. {claim.before}".rstrip()
+        return f"{_cited(said)}, {claim.planned}. {claim.before}".rstrip()
+
+
+def _cited(text: str) -> str:
+    """Put authors and year in the place of a paper's key.
+
+    >>> _cited("after lake2018"), _cited("jain2022, section 3")
+    ('after Lake and Baroni, 2018', 'Jain et al., 2022, section 3')
+    """
+
+    def named(key: re.Match[str]) -> str:
+        return f"{key[1].title()}{_OTHERS.get(key[0], ' et al.')}, {key[2]}"
+
+    return re.sub(r"\b([a-z]+)(\d{4})\b", named, text)
 
 
 def measured(key: str, *, directory: Traversable | None = None) -> MeasuredBox:

@@ -37,11 +37,11 @@ class Way(NamedTuple):
     name: str  # in the drawing
     title: str  # in words
     mixers: Sequence[Any]  # of the layers, again and again
-    back: int  # what it brings back, the place in WANTED
-    given: bool  # whether a given model can be read like that
-    lost: str  # what it gives up
     where: str  # the section that says how we know
     among: Callable[[tuple[str, ...], float], bool]  # its models: kinds of layers, keys per query
+    lost: str  # what it gives up
+    back: int = 2  # what it brings back, the place in WANTED
+    given: bool = False  # whether a given model can be read like that
 
     def spec(self) -> ModelSpec:
         """Return a model of 32 such layers, without feed-forward layers."""
@@ -89,92 +89,58 @@ def ways() -> tuple[Way, ...]:
 
     numbers = f"of 100 numbers on a list, where reading all tokens gives {right('all')}"
     pairs = "of 32 pairs, in a model of some ten thousand weights"
+    trained, read, reported = (
+        f"choose_evidence.ipynb#{section}"
+        for section in ("trained-to-keep-less", "read-with-less", "what-others-report")
+    )
     return (
-        Way(
-            "all heads (MHA)", "Keys for every head", [AttentionSpec(HEADS, HEADS, WIDTH)],
-            2, False,
+        Way("all heads (MHA)", "Keys for every head", [AttentionSpec(HEADS, HEADS, WIDTH)],
+            trained, lambda kinds, share: kinds == ("full",) and share == 1,
             "It gives up nothing; the others are compared with it. It gives back "
-            f"{recall['softmax/accuracy/32'].mean:.0f} % {pairs}.",
-            "choose_evidence.ipynb#trained-to-keep-less",
-            lambda kinds, share: kinds == ("full",) and share == 1,
-        ),
-        Way(
-            "grouped heads (GQA)", "Four heads share their keys", [full], 2, True,
+            f"{recall['softmax/accuracy/32'].mean:.0f} % {pairs}."),
+        Way("grouped heads (GQA)", "Four heads share their keys", [full],
+            trained, lambda kinds, share: kinds == ("full",) and share < 1,
             "With 2 of 8 heads of keys, a model of 64,000 weights has the same loss, within "
-            f"{max(map(abs, heads['2/above_eight'].interval)):.2f} nats a word.",
-            "choose_evidence.ipynb#trained-to-keep-less",
-            lambda kinds, share: kinds == ("full",) and share < 1,
-        ),
-        Way(
-            "one head (MQA)", "All heads share their keys", [AttentionSpec(HEADS, 1, WIDTH)],
-            2, False,
+            f"{max(map(abs, heads['2/above_eight'].interval)):.2f} nats a word.", given=True),
+        Way("one head (MQA)", "All heads share their keys", [AttentionSpec(HEADS, 1, WIDTH)],
+            trained, lambda kinds, share: kinds == ("full",) and share == 0,
             "In a model of 62,000 weights the loss is the same on new sentences, and "
             f"{heads.claims['one_head_knows_less'].mean:.2f} nats a word higher on those it has "
-            "learned. Larger models get worse, their authors say.",
-            "choose_evidence.ipynb#trained-to-keep-less",
-            lambda kinds, share: kinds == ("full",) and share == 0,
-        ),
-        Way(
-            "short vectors (MLA)", "One short vector for each token", [latent], 2, False,
+            "learned. Larger models get worse, their authors say."),
+        Way("short vectors (MLA)", "One short vector for each token", [latent],
+            reported, lambda kinds, _: kinds == ("latent",),
             "We have not measured it. The authors of DeepSeek-V2 report better results than with "
-            "keys for every head.",
-            "choose_evidence.ipynb#what-others-report",
-            lambda kinds, _: kinds == ("latent",),
-        ),
-        Way(
-            "MLA and an index", "Short vectors, of which an index chooses some", [indexed],
-            2, False,
+            "keys for every head."),
+        Way("MLA and an index", "Short vectors, of which an index chooses some", [indexed],
+            read, lambda kinds, _: "indexed" in kinds,
             "It reads less and keeps more. Without an index or training, SmolLM2 reads the best 64 "
-            f"keys of each head and gives {right('best/64')} {numbers}.",
-            "choose_evidence.ipynb#read-with-less",
-            lambda kinds, _: "indexed" in kinds,
-        ),
-        Way(
-            "windows", "The last 4,096 tokens", [AttentionSpec(HEADS, 8, WIDTH, window=WINDOW)],
-            1, False,
+            f"keys of each head and gives {right('best/64')} {numbers}."),
+        Way("windows", "The last 4,096 tokens", [AttentionSpec(HEADS, 8, WIDTH, window=WINDOW)],
+            trained, lambda kinds, _: kinds == ("window",),
             f"A window of 24 tokens gives back {recall['window/accuracy/32'].mean:.0f} % {pairs}: "
-            "the last ones, and some lucky guesses.",
-            "choose_evidence.ipynb#trained-to-keep-less",
-            lambda kinds, _: kinds == ("window",),
-        ),
-        Way(
-            "windows + first tokens", "The last 4,096 tokens and the first four", [sinks], 1, True,
+            "the last ones, and some lucky guesses.", back=1),
+        Way("windows + first tokens", "The last 4,096 tokens and the first four", [sinks],
+            read, lambda *_: False,
             "With the last 64 tokens and the first one, SmolLM2 loses "
             f"{less.claims['window_reads_on'].mean:.2f} nats a token on a page, and gives "
-            f"{right('window/64')} {numbers}.",
-            "choose_evidence.ipynb#read-with-less",
-            lambda *_: False,
-        ),
-        Way(
-            "5 windows : 1 full", "Windows, and every sixth layer keeps all", [*[narrow] * 5, full],
-            2, False,
+            f"{right('window/64')} {numbers}.", back=1, given=True),
+        Way("5 windows : 1 full", "Windows, and every sixth layer keeps all", [*[narrow] * 5, full],
+            read, lambda kinds, _: kinds == ("full", "window"),
             "It has to be trained like that. SmolLM2, which was not, gives "
-            f"{right('mixture/64')} {numbers}. Models that were are not measured here.",
-            "choose_evidence.ipynb#read-with-less",
-            lambda kinds, _: kinds == ("full", "window"),
-        ),
-        Way(
-            "states", "A state of fixed size in every layer", [state], 0, False,
+            f"{right('mixture/64')} {numbers}. Models that were are not measured here."),
+        Way("states", "A state of fixed size in every layer", [state],
+            "state_evidence.ipynb#what-is-forgotten", lambda kinds, _: kinds == ("state",),
             f"A state of 8 rows gives back {recall['delta/accuracy/32'].mean:.0f} % {pairs}, and "
-            "more of the newest than of the oldest.",
-            "state_evidence.ipynb#what-is-forgotten",
-            lambda kinds, _: kinds == ("state",),
-        ),
-        Way(
-            "3 states : 1 full", "Three layers of state, then one that keeps all",
-            [*[state] * 3, full], 2, False,
-            f"It gives back {mixed['hybrid/accuracy/32'].mean:.0f} % {pairs}.",
-            "state_evidence.ipynb#layers-mixed",
+            "more of the newest than of the oldest.", back=0),
+        Way("3 states : 1 full", "Three layers of state, then one that keeps all",
+            [*[state] * 3, full], "state_evidence.ipynb#layers-mixed",
             lambda kinds, _: "state" in kinds and "full" in kinds,
-        ),
-        Way(
-            "3 states : 1 MLA", "Three layers of state, then one of short vectors",
-            [*[state] * 3, latent], 2, False,
-            "We have not measured it. The authors of Kimi Linear report better recall in long "
-            "texts than with short vectors alone.",
-            "choose_evidence.ipynb#what-others-report",
+            f"It gives back {mixed['hybrid/accuracy/32'].mean:.0f} % {pairs}."),
+        Way("3 states : 1 MLA", "Three layers of state, then one of short vectors",
+            [*[state] * 3, latent], reported,
             lambda kinds, _: "state" in kinds and "latent" in kinds,
-        ),
+            "We have not measured it. The authors of Kimi Linear report better recall in long "
+            "texts than with short vectors alone."),
     )  # fmt: skip
 
 
@@ -219,15 +185,15 @@ def choose_attention(*, caption: str = "") -> Playable:
             return "It needs no training, so the atlas has no row for it."
         return f"In the atlas: {count[way.name] or 'none'} of {models} published models."
 
+    lengths = LENGTHS[3:]
     first = {
-        "length": LENGTHS.index(131_072), "texts": TEXTS.index(8), "memory": ROOMS.index(24),
+        "length": lengths.index(131_072), "texts": TEXTS.index(8), "memory": ROOMS.index(24),
         "precision": 0, "back": 2, "trained": 0, "way": 1,
     }  # fmt: skip
     return playable(
-        "choose-attention", "Which attention fits", caption=caption, lengths=LENGTHS[3:],
+        "choose-attention", "Which attention fits", caption=caption, lengths=lengths,
         texts=TEXTS, memories=ROOMS, precisions=BITS, wanted=WANTED,
-        weights=2 * written_token(published()[SHAPE])["held"],
-        first={**first, "length": first["length"] - 3},
+        weights=2 * written_token(published()[SHAPE])["held"], first=first,
         ways=[
             {
                 "name": way.name, "title": way.title, "layers": way.layers(), "back": way.back,

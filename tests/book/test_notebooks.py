@@ -103,7 +103,7 @@ def redefines_nothing(page: Page) -> Iterator[str]:
     for tree in trees(page):
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in named:
-                yield f"defines {node.name}, which companion has: import it, or call it otherwise"
+                yield f"defines {node.name}, which a package has: import it, or call it otherwise"
             targets = node.targets if isinstance(node, ast.Assign) else []
             bound = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
             for name in bound & imported:
@@ -193,10 +193,11 @@ FIGURE_DIRECTIVE = re.compile(
 
 @cache
 def public_names() -> frozenset[str]:
-    """Return every public function and class of companion, read without importing it."""
+    """Return every public function and class of the packages, read without importing them."""
     return frozenset(
         node.name
-        for module in (ROOT / "companion").rglob("*.py")
+        for package in ("companion", "bookkit")
+        for module in (ROOT / package).rglob("*.py")
         for node in ast.parse(module.read_text(encoding="utf8")).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
     )

@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 import pytest
 
 from bookkit.notebook import MeasuredBox, claims_table, measured
-from bookkit.records import UnknownNameError, load_result
+from bookkit.records import UnknownNameError, load_result, recorded_studies
 from experiments.engine import record
 from experiments.engine.claims import History
 from experiments.engine.kinds import number, share
+from tests.bookkit.bibliography import authors, entry
 
 SIGNS = {"holds": "●", "undecided": "◐", "does not hold": "○"}
 SAID = {
@@ -154,6 +155,17 @@ def test_a_side_may_be_a_measure_of_another_study() -> None:
     drawn = measured("equal_terms/size_is_not_length")._repr_html_()
     far = load_result("bottleneck")["dot/exact_match/36-40"]
     assert f">{far.mean:.1f}<" in drawn
+
+
+def test_a_box_names_the_authors_of_every_paper_that_a_claim_comes_from() -> None:
+    for study in recorded_studies():
+        for name, claim in load_result(study).claims.items():
+            if key := claim.source:
+                box = measured(f"{study}/{name}")
+                cited = f"{authors(key)}, {entry(key)['year']}"
+                after = "after " if claim.origin == "ours" else ""
+                assert f" ({after}{cited}" in box._history(), key
+                assert key not in repr(box)
 
 
 def test_latex_is_one_formula_without_signs_that_break_it(results: Path) -> None:
