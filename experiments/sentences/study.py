@@ -17,7 +17,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -116,8 +116,10 @@ def errors(one: Trained, gold: Sequence[Pair]) -> dict[str, float]:
 
 
 @torch.no_grad()
-def outcome(setting: Setting, files: Files, group: int) -> dict[str, float]:
-    """Ask a translator about every tenth sentence, beginning with that of the group."""
+def outcome(setting: Setting | None, files: Files, group: int) -> dict[str, float]:
+    """Ask a translator about every tenth sentence, beginning with that of the group; None, both."""
+    if setting is None:
+        return bootstrapped(files, group)
     one = trained(setting, files.pairs, SEED)
     test = split(files.pairs).test[group - 1 :: GROUPS]
     gold = read_gold(Path(files.gold))[group - 1 :: GROUPS]
@@ -146,7 +148,7 @@ def bootstrapped(files: Files, group: int) -> dict[str, float]:
     result = found["BLEU"][1]
     assert isinstance(result, Result)
     assert result.p_value is not None
-    return {"bootstrap/p": result.p_value}
+    return {"bootstrap_p": result.p_value}
 
 
 def choose(path: str) -> None:
@@ -197,7 +199,7 @@ STUDY = Experiment(
         "lengths": LENGTHS,
     },
     kinds={
-        "bootstrap/p": number("", 0, 1),
+        "race/bootstrap_p": number("", 0, 1),
         "*/parameters": exact("weights"), "*/final_loss": number("nats", 0),
         "*/alignment_error/*": share(9, own=True),
         "*/bleu/*": share(TESTED // GROUPS, "BLEU", own=True),
@@ -225,7 +227,7 @@ def main(words: Sequence[str]) -> None:
     choose(files.pairs)
     replace(
         STUDY,
-        arms=lambda: on(files, settings()), beside=partial(bootstrapped, files),
+        arms=lambda: on(files, settings() | {"race": None}),
         data={
             "credit": options.credit, "licence": options.licence,
             "sha256": sha256_of(files.pairs), "gold": sha256_of(files.gold),
