@@ -33,7 +33,7 @@ implementation/cache_evidence: real_text
 implementation/induction_evidence: induction copy_loss real_copying
 implementation/decoding_evidence: speculative
 applications/real_evidence: sentences
-applications/names_evidence: names summarization
+applications/names_evidence: names names_seeds summarization
 applications/looking_evidence: looking captioning
 applications/patches_evidence: digits
 applications/needle_evidence: needle dilution
