@@ -78,10 +78,12 @@ def test_a_number_may_count_the_trainings_of_which_something_is_true(tmp_path: P
         assert (entry["runs"], entry["own_items"], entry["unit"]) == (runs, 1, "% of trainings")
 
 
-def test_every_paper_is_in_the_bibliography() -> None:
+def test_every_paper_is_in_the_bibliography_and_quoted_where_it_makes_the_claim() -> None:
     keys = set(re.findall(r"^@\w+\{([^,]+),", BIBLIOGRAPHY.read_text("utf8"), re.MULTILINE))
     claims = [claim for name in recorded_studies() for claim in load_result(name).claims.values()]
     assert {claim.source for claim in claims} - {""} <= keys
+    unquoted = [claim.sentence for claim in claims if claim.origin == "paper" and not claim.quoted]
+    assert not unquoted
 
 
 def test_a_number_that_is_shown_without_its_sign_is_below_0() -> None:
