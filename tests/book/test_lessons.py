@@ -126,6 +126,7 @@ LESSONS = {
     for name in pages()
     if "lesson" in (page := read(name))["metadata"]
 }
+EVIDENCE = {name: name.rpartition("/")[0] + f"/{one}.ipynb" for name, one in LESSONS.items()}
 
 
 def test_every_lesson_has_the_shape_of_one() -> None:
@@ -139,8 +140,7 @@ def test_every_lesson_has_the_shape_of_one() -> None:
 
 
 def test_every_evidence_opens_with_its_claims() -> None:
-    below = {name: name.rpartition("/")[0] + f"/{one}.ipynb" for name, one in LESSONS.items()}
-    assert [name for name in below.values() if not opens_with_a_table(read(name))] == []
+    assert [name for name in EVIDENCE.values() if not opens_with_a_table(read(name))] == []
 
 
 # The reading map, and the table of contents

@@ -8,9 +8,9 @@ import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bookkit.exercises import exercise
+from tests.book.test_lessons import EVIDENCE
 from tests.book.test_notebooks import Page, pages, read, text
 
 WITHOUT_EXERCISES = {
@@ -94,16 +94,6 @@ def check_problems(one: Exercise) -> Iterator[str]:
 # The pages
 
 
-def evidence() -> set[str]:
-    """Return the pages on which the evidence of a lesson stands: the exercises are the lesson's."""
-    lessons = {name: read(name)["metadata"].get("lesson") for name in pages()}
-    return {
-        str(Path(name).with_name(f"{declared['evidence']}.ipynb"))
-        for name, declared in lessons.items()
-        if declared
-    }
-
-
 def checks_of(page: Page) -> set[str]:
     """Return the names of the exercises in the module that the page imports."""
     sources = "\n".join(text(cell["source"]) for cell in page["cells"])
@@ -119,7 +109,7 @@ def test_exercises_of_all_pages() -> None:
     faults = [
         (name, problem)
         for name in pages()
-        if name not in WITHOUT_EXERCISES | evidence()
+        if name not in WITHOUT_EXERCISES | {*EVIDENCE.values()}  # whose exercises are the lessons'
         for page in [read(name)]
         for problem in problems(page, checks_of(page))
     ]
