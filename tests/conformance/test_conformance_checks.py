@@ -1,6 +1,6 @@
-"""What the checks say of mistakes that the kit's own broken functions do not have, and what passes.
+"""What the checks say of mistakes that neither the kit's broken functions nor the museum's have.
 
-What the examples of their docstrings say is not said again.
+Nor is said again what the examples of their docstrings say.
 """
 
 import math
@@ -53,18 +53,17 @@ def causally(x: Any) -> Any:
     return attend(x, x, x, is_causal=True)
 
 
-def starts(*, offset: bool = True, emptied: bool = True, extra: float = 0.0) -> Function:
-    """What begins a text with a cache, one of its parts possibly wrong."""
-    kept: list[Any] = []
+def starts(*, extra: float = 0.0) -> Function:
+    """What begins a text with a cache."""
 
     def start() -> Function:
-        seen = [] if emptied else kept
+        seen: list[Any] = []
 
         def step(x: Any) -> Any:
             before = sum(piece.shape[1] for piece in seen)
             seen.append(x)
-            keys, known = np.concatenate(seen, 1), before if offset else 0
-            return extra + attend(x, keys, keys, is_causal=True, offset=known)
+            keys = np.concatenate(seen, 1)
+            return extra + attend(x, keys, keys, is_causal=True, offset=before)
 
         return step
 
@@ -89,9 +88,7 @@ LENGTHS = np.array([6, 3])
 FOUND: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("is dropout on", checks.check_causal, (lambda x: x + NOISE.normal(size=x.shape), X, OTHER)),
     ("NaN or infinite", checks.check_causal, (lambda x: x * math.nan, X, OTHER)),
-    ("upside down", checks.check_causal, (mixed(~LOWER), X, OTHER)),
     ("upside down", checks.check_causal, (mixed(LOWER.T), X, OTHER)),
-    ("the causal mask is missing", checks.check_causal, (mixed(FULL), X, OTHER)),
     ("output 1 depends on position 4, its future (1 such", checks.check_causal,
      (mixed(ONE_LEAK), X, OTHER)),
     ("is the input read at all", checks.check_causal, (mixed(0 * OWN), X, OTHER)),
@@ -105,22 +102,13 @@ FOUND: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("which it may read", checks.check_mask, (masked(lambda mask: mask & LOWER), X, OTHER)),
     ("read upside down", checks.check_mask,
      (masked(lambda mask: ~mask, residual=True), X, OTHER)),
-    ("sequence 0 gives something else alone", checks.check_alone, (lambda x: x - x.mean(0), X)),
-    ("what stands in the padding", checks.check_padding,
-     (padded(lambda place, length: place >= 0 * length), X, LENGTHS, OTHER)),
     ("what stands in the padding", checks.check_padding,
      (padded(lambda place, length: place <= length), X, LENGTHS, OTHER)),
     ("without its padding", checks.check_padding,
      (lambda x, lengths: x / x.shape[1], X, LENGTHS, OTHER)),
-    ("a view without a transpose", checks.check_permutation,
-     (lambda x: x.reshape(2, 4, 6).cumsum(1).reshape(2, 6, 4), X)),
     ("output 0 of 4 positions is another when there are 6", checks.check_prefixes,
      (lambda x: x.cumsum(1) + (x.shape[1] == 4), X)),
-    ("output 1 is another", checks.check_cached, (causally, starts(offset=False), X)),
-    ("was not emptied", checks.check_cached, (causally, starts(emptied=False), X)),
     ("not the same model", checks.check_cached, (causally, starts(extra=1.0), X)),
-    ("are the positions used at all", checks.check_relative,
-     (lambda query, key: np.ones((len(query), len(key))),)),
     ("wanted (q, k)", checks.check_relative, (lambda query, key: query * key,)),
     ("moved by 50", checks.check_relative,
      (lambda query, key: query[:, None] - key + 1.0 * (key > 30),)),
@@ -283,10 +271,9 @@ def recurrence(forget: str) -> Function:
     def function(query: Any, key: Any, value: Any, decay: Any, beta: Any) -> Any:
         state, outputs = 0.0 * key[0][:, None] * value[0], []
         for q, k, v, left, share in zip(query, key, value, decay, beta, strict=True):
-            old = state if forget in ("late", "compared late", "never") else left * state
-            held = 0 * v if forget == "uncompared" else k @ (state if forget == "late" else old)
-            kept = left * state if forget == "late" else old
-            state = kept + share * k[:, None] * (v - (0 * v if forget == "never" else held))
+            old = state if forget in ("compared late", "never") else left * state
+            held = 0 * v if forget in ("uncompared", "never") else k @ old
+            state = old + share * k[:, None] * (v - held)
             state = left * state if forget == "compared late" else state
             outputs.append(q @ state)
         return np.stack(outputs)
@@ -299,7 +286,6 @@ def test_the_delta_rule_reads_what_it_wrote() -> None:
     checks.check_delta_rule(first, like=one)
     half = lambda q, k, v, decay, beta: first(q, k, v, decay, beta / 2)  # noqa: E731
     for function, said in (
-        (recurrence("late"), "-3 is read, wanted 2: the value is compared with the state before"),
         (recurrence("compared late"), "1 is read, wanted 2: the state forgets after it has"),
         (recurrence("uncompared"), "7 is read, wanted 2: the new value is added"),
         (recurrence("never"), "12 is read, wanted 2: the state neither forgets nor compares"),
@@ -332,14 +318,9 @@ def mean(found: Any, wanted: Any) -> float:
     return sum(each) / len(each)
 
 
-def split_at_blanks(found: Any, wanted: Any) -> float:
-    return bleu([text.split() for text in found], [text.split() for text in wanted])
-
-
 def test_a_score_that_is_none() -> None:
     checks.check_bleu(rated())
     for score, said in (
-        (rated(lambda h, r: 1.0), "brevity penalty is missing"),
         (rated(lambda h, r: math.exp(min(0, h / r - 1))), "r the reference's length"),
         (rated(factor=0.01), "a fraction"),
         (rated(lambda h, r: math.exp(1 - max(r, h) / min(r, h))), "too long needs no"),
@@ -349,5 +330,3 @@ def test_a_score_that_is_none() -> None:
         (rated(factor=0.97), "wanted 36.79"),
     ):
         assert said in complaint(checks.check_bleu, score)
-    said = complaint(checks.check_spacing, split_at_blanks)
-    assert "blanks around punctuation change the score from 100" in said
