@@ -14,7 +14,7 @@ from bookkit.records.records import Claim, Verdict
 
 _SHOWN = """
 history/bottleneck_evidence: bottleneck real_sentences
-history/align_evidence: alignment
+history/align_evidence: alignment memory_context
 history/choices_evidence: choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
