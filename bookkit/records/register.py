@@ -38,7 +38,8 @@ applications/looking_evidence: looking captioning
 applications/patches_evidence: digits
 applications/needle_evidence: needle dilution
 tradeoffs/buys_evidence: buys equal_terms
-tradeoffs/explanation_evidence: explanation wider_lookup explanation_seeds explanation_rates missing_marker
+tradeoffs/explanation_evidence: explanation wider_lookup explanation_seeds explanation_rates
+tradeoffs/explanation_evidence: missing_marker
 tradeoffs/length_evidence: cost
 tradeoffs/state_evidence: recall hybrids
 tradeoffs/devices_evidence: devices
