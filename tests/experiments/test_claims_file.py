@@ -82,7 +82,7 @@ def test_every_paper_is_in_the_bibliography_and_quoted_where_it_makes_the_claim(
     keys = set(re.findall(r"^@\w+\{([^,]+),", BIBLIOGRAPHY.read_text("utf8"), re.MULTILINE))
     claims = [claim for name in recorded_studies() for claim in load_result(name).claims.values()]
     assert {claim.source for claim in claims} - {""} <= keys
-    unquoted = [claim.sentence for claim in claims if claim.origin == "paper" and not claim.quoted]
+    unquoted = [claim.claim for claim in claims if claim.origin == "paper" and not claim.quoted]
     assert not unquoted
 
 
