@@ -34,7 +34,7 @@ from experiments.engine.experiment import Experiment, on, split_off
 from experiments.engine.kinds import NumberKind, exact, number, share
 from experiments.engine.trials import Trials, tuned
 
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(21, 41))
 LEARNING_RATES = (0.005, 0.01, 0.02, 0.04)
 MISTAKES = ("reversed", "winner", "loser", "scores", "player", "form")
 
