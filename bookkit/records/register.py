@@ -129,7 +129,7 @@ def withdrawn() -> list[Entry]:
     """Return the claims that a record once held and no study makes any more, with their numbers.
 
     >>> [(entry.key, entry.verdict) for entry in withdrawn()][-1]
-    ('summarization/spelling_knows_names', 'undecided')
+    ('recall/patient_delta_beats_sum', 'undecided')
     """
     return [
         Entry(one["name"], _last(one), PAGES[one["name"].partition("/")[0]], one["why"])
