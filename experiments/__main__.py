@@ -6,6 +6,7 @@ python -m experiments atlas [ROW...]         hold today's models against their r
 python -m experiments recompute [STUDY...]   compute intervals and verdicts from the runs again
 python -m experiments reproduce [STUDY...]   run one reported seed of each again, and compare
 python -m experiments history                hold the register against every record ever committed
+python -m experiments headlines [STUDY...]   hold what pages say of claims against their intervals
 """
 
 import sys
@@ -19,6 +20,7 @@ OTHERS = {
     "recompute": "experiments.engine.recompute",
     "reproduce": "experiments.reproduce",
     "history": "experiments.history",
+    "headlines": "experiments.headlines",
 }
 """What is no study, by name: modules with a `main` of their own."""
 
