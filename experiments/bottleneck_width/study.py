@@ -24,7 +24,7 @@ SEEDS = tuple(range(201, 206))
 TASK = GrammarTask()
 WIDTHS = (64, 256)
 TRIAL_STEPS = 1000
-LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
+LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3, 32e-3)
 
 
 def arms() -> dict[str, Setting]:
