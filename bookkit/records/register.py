@@ -13,9 +13,9 @@ from bookkit.records.reading import load_result
 from bookkit.records.records import Claim, Verdict
 
 _SHOWN = """
-history/bottleneck_evidence: bottleneck real_sentences
+history/bottleneck_evidence: bottleneck bottleneck_width real_sentences
 history/align_evidence: alignment memory_context
-history/choices_evidence: choices predicted_window
+history/choices_evidence: choices tuned_choices predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
