@@ -87,7 +87,7 @@ def _row(family: list[Entry], here: str) -> dict[str, object]:
         for one in others
     ]
     if entry.withdrawn:
-        notes = [f"When it was withdrawn, its verdict was: {VERDICTS[entry.verdict][2:]}."]
+        notes.insert(0, f"When it was withdrawn, its verdict was: {VERDICTS[entry.verdict][2:]}.")
     return {
         "claim": claim.claim,
         "number": format_number(claim.mean, claim.digits),
