@@ -28,19 +28,19 @@ def overstated(claim: Claim) -> Iterator[str]:
     said, (low, high) = claim.finding, claim.interval
     assert said
     if not UNKNOWN.search(said.undecided):
-        yield f"{said.undecided} It must say that nothing is known."
+        yield f"{said.undecided} It should say that we cannot tell."
     if claim.kind != "share" and claim.bounds[0] != 0 and claim.threshold:
         least = claim.threshold if claim.side == "below" else -claim.threshold
         little = said.holds if least > 0 else said.fails
         if EQUAL.search(little):
-            yield f"{little} Nothing shows that both are equal."
+            yield f"{little} It may be better, so it should not be told as equal."
     if claim.kind != "share" or claim.verdict == "undecided":
         return
     headline = said.headline(claim.verdict)
     if HALF.search(headline) and low <= 50 <= high:
-        yield f"{headline} But {claim:interval} has 50 in it."
+        yield f"{headline} But its interval, {claim:interval}, includes 50."
     if EXTREME.search(headline) and high > FIFTH and low < 100 - FIFTH:
-        yield f"{headline} But {claim:interval} reaches into the middle."
+        yield f"{headline} But its interval, {claim:interval}, leaves the outer fifth."
 
 
 def main(words: Sequence[str]) -> int:
