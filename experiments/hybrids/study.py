@@ -29,7 +29,7 @@ from experiments.recall.study import KEY_WIDTH, TASK, VALUE_WIDTH, WIDTH, Task, 
 
 SEEDS = tuple(range(9, 29))
 """Fresh ones: an earlier record of this study had seeds 1 to 8, one rate, and no tuning."""
-LEARNING_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
+LEARNING_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 LONG = replace(TASK, keys=128, pairs=(*TASK.pairs, 64))
 MOST = max(TASK.pairs)
 
