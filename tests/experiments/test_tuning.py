@@ -21,8 +21,6 @@ FREE = ("steps", "learning_rate")
 AT_AN_EDGE: dict[tuple[str, str, str], str] = {
     ("hops", "one/1", "learning_rate"): "At the largest rate its loss is 0, the least there is.",
     ("bottleneck", "additive", "dropout_p"): "Without dropout it does as well: 98.2 % either way.",
-    ("hybrids", "one", "learning_rate"): "It learns nothing at any rate.",
-    ("hybrids", "attention", "learning_rate"): "It was the best of five; the page says so.",
 }
 """Study, arm and field of the settings at an edge of what was tried, and why they stand there."""
 LONGER = {("hybrids", "states")}
