@@ -5,8 +5,9 @@
 
 Nothing is trained: a change of how intervals are made, of a kind, or of anything in `claims.yaml`
 reaches the records in this way. Printed is what a claim's verdict or sentence was, and what it is
-now. With `--check` nothing is written: printed is which of the files that made a record are others
-today. That is no fault in itself: whether they compute the same, the smoke run tells.
+now. With `--check` nothing is written, and a record that would change is a fault. Printed is also
+which of the files that made a record are others today. That is no fault in itself: whether they
+compute the same, the smoke run tells.
 """
 
 import argparse
@@ -84,30 +85,34 @@ def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
             yield f"{study}/{name}: {old.claim!r}, now {claim.claim!r}"
 
 
-def rewrite(path: Path) -> None:
-    """Compute a record again, write it if it changes, and print the verdicts that do."""
+def recompute(path: Path, *, write: bool) -> bool:
+    """Compute a record again, print the verdicts that change, and say whether it is another now."""
     text = path.read_text(encoding="utf8")
     before = json.loads(text)
     if missing := lacking(before):
         print(missing)
-        return
+        return True
     after = recomputed(before)
     for line in changed(before, after):
         print(line)
-    if layout(after) + "\n" != text:
-        replace_file(layout(after) + "\n", path)
+    again = layout(after) + "\n"
+    if write and again != text:
+        replace_file(again, path)
+    return again != text
 
 
-def main(words: Sequence[str]) -> None:
-    """Compute records again and write those that change, or list what changed since."""
+def main(words: Sequence[str]) -> int:
+    """Compute records again and write those that change; return 1 if `--check` finds any."""
     parser = argparse.ArgumentParser(prog="python -m experiments recompute", description=__doc__)
     parser.add_argument("studies", nargs="*", help="all if none is named")
     parser.add_argument("--check", action="store_true", help="write nothing; list changed code")
     options = parser.parse_args(words)
+    differ = []
     for name in options.studies or recorded_studies(STUDIES):
         path = STUDIES / name / RECORD
-        if not options.check:
-            for one in (path, *path.parent.glob("machines/*.json")):  # of other machines, too
-                rewrite(one)
-        elif said := other_code(json.loads(path.read_text(encoding="utf8"))):
+        paths = (path, *path.parent.glob("machines/*.json"))  # of other machines, too
+        differ += [recompute(one, write=not options.check) for one in paths]
+        if options.check and (said := other_code(json.loads(path.read_text(encoding="utf8")))):
             print(said)
+    print(f"{len(differ)} records were computed again; {sum(differ)} of them came out otherwise.")
+    return int(options.check and any(differ))
