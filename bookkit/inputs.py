@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Span = tuple[float, float]
 
 FINITE: Span = (-inf, inf)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bookkit.exercises.answers import Numbers
+from bookkit.exercises.answers import Numbers, softmax
 from bookkit.exercises.exercise import Function, Several, Value
 
 check_twice = Several(
@@ -31,21 +31,15 @@ check_lead = Value(
 )  # fmt: skip
 
 
-def _softmax(scores: Numbers) -> Numbers:
-    powers: Numbers = np.exp(scores - scores.max())
-    weights: Numbers = powers / powers.sum()
-    return weights
-
-
 def _read(scores: Numbers, values: Numbers, k: int) -> Numbers:
     best = np.argsort(-scores)[:k]
-    read: Numbers = _softmax(scores[best]) @ values[best]
+    read: Numbers = softmax(scores[best]) @ values[best]
     return read
 
 
 def _not_made_one(scores: Numbers, values: Numbers, k: int) -> Numbers:
     best = np.argsort(-scores)[:k]
-    read: Numbers = _softmax(scores)[best] @ values[best]
+    read: Numbers = softmax(scores)[best] @ values[best]
     return read
 
 
@@ -58,9 +52,9 @@ check_look_up = Function(
     right=_read, cases=[(SCORES, VALUES, 1), (SCORES, VALUES, 3), (-SCORES, VALUES, 5)], mistakes={
         "the weights of the k best must sum to 1 again": _not_made_one,
         "those are the k worst keys": lambda scores, values, k:
-            _softmax(np.sort(scores)[:k]) @ values[np.argsort(scores)[:k]],
+            softmax(np.sort(scores)[:k]) @ values[np.argsort(scores)[:k]],
         "the k best, not the k first": lambda scores, values, k:
-            _softmax(scores[:k]) @ values[:k],
+            softmax(scores[:k]) @ values[:k],
         "the k best are blended by their weights, and their plain mean is something else":
             lambda scores, values, k: values[np.argsort(-scores)[:k]].mean(0),
     }, otherwise="got {got}, which is not it", atol=1e-6,

@@ -25,7 +25,6 @@ from bookkit.figures.pictures import attended_picture, caption_maps
 from bookkit.figures.ribbons import sentence_ribbons
 from bookkit.figures.style import FIGURE_WIDTH, SVG_METADATA, use_style
 from bookkit.figures.trees import prefix_tree
-from bookkit.figures.written import written_text
 from bookkit.playables.angles import rotary_angles
 from bookkit.playables.bills import text_bill
 from bookkit.playables.broadcasting import broadcast_scores
@@ -84,5 +83,5 @@ __all__ = [
     "rotary_angles", "score_map", "sentence_ribbons", "shifted_map", "shuffle_digit",
     "softmax_explorer", "spoken_word", "switchboard", "text_bill", "three_scores", "timeline_list",
     "timeline_steps", "training_limit", "transformer_diagram", "two_speeds", "use_style",
-    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock", "written_text",
+    "weight_key", "whiteboard", "width_explorer", "word_order", "writing_clock",
 ]  # fmt: skip

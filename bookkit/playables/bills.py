@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from bookkit.inputs import one_of
 from bookkit.playables.calculator import published
 from bookkit.playables.playable import Playable, playable
 
@@ -71,9 +70,7 @@ def _costs(
     }  # fmt: skip
 
 
-def text_bill(
-    models: Sequence[str], *, width: int = 4096, length: int = 1024, caption: str = ""
-) -> Playable:
+def text_bill(models: Sequence[str], *, caption: str = "") -> Playable:
     """Show what a text costs, part by part; a reader drags its length and chooses the model.
 
     The first entry of the menu is one plain block with a feed-forward layer of 4 e, whose width e
@@ -81,8 +78,6 @@ def text_bill(
 
     Args:
         models: names that `layers_of` knows.
-        width: the width e to begin with, one of `WIDTHS`.
-        length: the length to begin with, one of `LENGTHS`.
 
     >>> text_bill(["GPT-2"])
     The bill of a text: a drawing to play with.
@@ -90,6 +85,6 @@ def text_bill(
     plain: dict[str, Any] = {"name": "One plain block", "layers": None}
     return playable(
         "text-bill", "The bill of a text", caption=caption, lengths=LENGTHS, widths=WIDTHS,
-        width=one_of(width, "width", WIDTHS), length=one_of(length, "length", LENGTHS), page=PAGE,
+        width=4096, length=1024, page=PAGE,
         models=[plain, *({"name": name, "layers": layers_of(name)} for name in models)],
     )  # fmt: skip

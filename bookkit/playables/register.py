@@ -20,7 +20,7 @@ _TITLES = {
 """By what rows can be chosen; the first three are columns, too."""
 
 
-def claims_register(entries: Iterable[Entry], *, here: str = "start/register.ipynb") -> Playable:
+def claims_register(entries: Iterable[Entry]) -> Playable:
     """Show claims as a table with the number, unit, verdict and page of each, ten rows at a time.
 
     What failed comes first, then what was withdrawn and what is undecided. Claims that ask the same
@@ -28,7 +28,6 @@ def claims_register(entries: Iterable[Entry], *, here: str = "start/register.ipy
 
     Args:
         entries: the claims.
-        here: the page on which it stands, from which its links are relative.
 
     >>> from bookkit.records.register import register
     >>> claims_register(register({"bottleneck": "history/bottleneck.ipynb"}))
@@ -58,7 +57,7 @@ def claims_register(entries: Iterable[Entry], *, here: str = "start/register.ipy
             {"name": name, "title": _TITLES[name], "values": values}
             for name, values in columns.items()
         ],
-        rows=[_row(row, here) | {"values": one} for row, one in zip(rows, places, strict=True)],
+        rows=[_row(row) | {"values": one} for row, one in zip(rows, places, strict=True)],
     )
 
 
@@ -78,7 +77,7 @@ def _values(entry: Entry) -> dict[str, str]:
     }
 
 
-def _row(family: list[Entry], here: str) -> dict[str, object]:
+def _row(family: list[Entry]) -> dict[str, object]:
     """Return a row: its first claim, what else there is to say of it, and the other claims."""
     entry, *others = family
     claim = entry.claim
@@ -95,5 +94,5 @@ def _row(family: list[Entry], here: str) -> dict[str, object]:
         "claimed": f"claimed {claim.claimed}",
         "unit": claim.unit or "–",
         "notes": notes,
-        "address": posixpath.relpath(entry.page, posixpath.dirname(here)),
+        "address": posixpath.relpath(entry.page, "start"),
     }

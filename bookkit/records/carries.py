@@ -42,15 +42,15 @@ def filled_in(text: str) -> str:
     return _NUMBER.sub(number, text)
 
 
-def carries_over(*, above: str = "..") -> str:
+def carries_over() -> str:
     """Return the table as HTML; its links are relative to a page in a folder below this one."""
     head = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
-    rows = "".join(f"<tr>{_cells(one, above)}</tr>" for one in questions())
+    rows = "".join(f"<tr>{_cells(one)}</tr>" for one in questions())
     return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _cells(one: Mapping[str, Any], above: str) -> str:
+def _cells(one: Mapping[str, Any]) -> str:
     said = [escape(filled_in(one[name])) for name in ("question", "toy", "real")]
-    address = f"{above}/{one['where'].replace('.ipynb', '.html')}"
+    address = f"../{one['where'].replace('.ipynb', '.html')}"
     said.append(f'<a href="{address}">{escape(one["carries"])}</a>')
     return "".join(f"<td>{cell}</td>" for cell in said)

@@ -12,8 +12,8 @@ START = "start/start.html"
 FOCUSED = """() => {
   const e = document.activeElement;
   if (e === document.body) return null;
-  // Some have no size of their own: a card's link covers the card, a part of the contents a sign.
-  const face = e.querySelector(".toctree-toggle") ?? e.closest(".sd-card") ?? e;
+  // A part of the contents has no size of its own, its sign has.
+  const face = e.querySelector(".toctree-toggle") ?? e;
   const outlines = [getComputedStyle(e), getComputedStyle(face), getComputedStyle(e, "::after")];
   const box = face.getBoundingClientRect();
   let opacity = 1;

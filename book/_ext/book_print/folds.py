@@ -8,7 +8,7 @@ from book_print.volumes import Volume
 
 _ON_SCREEN = (
     "script, template, iframe, button:not(.guess-option), .guess-said, .headerlink, "
-    ".toctree-wrapper, .sd-stretched-link, .run-here"
+    ".toctree-wrapper, .run-here"
 )
 # Code, what stands behind a finding, the last run, and what a drawing keeps for who types.
 _FOLDED = "details.hide, details.m-how, .am-run, .am-play details"

@@ -46,8 +46,6 @@ def test_a_row_has_its_number_unit_variants_and_page() -> None:
     assert note.endswith(": holds, added later.")
     gone = DATA["rows"][row_of(next(one for one in SMALL if one.withdrawn))]
     assert "its verdict was" in gone["notes"][0]
-    near = json.loads(claims_register(SMALL[:1], here="history/choices.ipynb").json())
-    assert near["rows"][0]["address"] == "bottleneck.ipynb"
 
 
 def test_rows_are_chosen_by_any_of_their_claims_and_by_words() -> None:

@@ -11,9 +11,7 @@ from bookkit.records import (
     UnknownNameError,
     load_result,
     read_study,
-    recorded_studies,
 )
-from bookkit.records.reading import NO_STUDIES
 
 SAMPLE = Path(__file__).with_name("sample.json")
 
@@ -109,10 +107,3 @@ def test_what_is_no_record_is_refused(record: dict[str, Any]) -> None:
         entry[last] = value
         with pytest.raises(ValueError, match=f"record 'sample'.*{message}"):
             read_study(changed, name="sample")
-
-
-def test_every_record_of_the_package_can_be_read() -> None:
-    directory = Path(__file__).parents[3] / "experiments"
-    names = sorted({file.parent.name for file in directory.glob("*/record.json")} - NO_STUDIES)
-    assert list(recorded_studies()) == names
-    assert [load_result(name).study for name in names] == names
