@@ -14,7 +14,7 @@ from bookkit.records.records import Claim, Verdict
 
 _SHOWN = """
 history/bottleneck_evidence: bottleneck bottleneck_width real_sentences
-history/align_evidence: alignment memory_context
+history/align_evidence: alignment memory_context memory_context_longer memory_context_large
 history/choices_evidence: choices tuned_choices choices_longer predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
@@ -26,7 +26,8 @@ mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
 implementation/learned_by_heart_evidence: founding
 implementation/inside_evidence: inside
-implementation/transformer_evidence: translator_race race_with_room parallelism transformer
+implementation/transformer_evidence: translator_race race_with_room race_with_room_longer
+implementation/transformer_evidence: parallelism transformer
 implementation/language_model_evidence: language_model
 implementation/decoding_evidence: decoding decoding_length
 implementation/cache_evidence: real_text
