@@ -15,7 +15,7 @@ from bookkit.records.records import Claim, Verdict
 _SHOWN = """
 history/bottleneck_evidence: bottleneck bottleneck_width real_sentences
 history/align_evidence: alignment memory_context memory_context_longer memory_context_large
-history/choices_evidence: choices tuned_choices choices_longer predicted_window
+history/choices_evidence: choices tuned_choices choices_dropout choices_longer predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
