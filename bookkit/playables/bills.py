@@ -85,6 +85,6 @@ def text_bill(models: Sequence[str], *, caption: str = "") -> Playable:
     plain: dict[str, Any] = {"name": "One plain block", "layers": None}
     return playable(
         "text-bill", "The bill of a text", caption=caption, lengths=LENGTHS, widths=WIDTHS,
-        width=4096, length=1024, page=PAGE,
+        width=WIDTHS.index(4096), length=LENGTHS.index(1024), page=PAGE,
         models=[plain, *({"name": name, "layers": layers_of(name)} for name in models)],
     )  # fmt: skip
