@@ -5,9 +5,9 @@
 
 Nothing is trained: a change of how intervals are made, of a kind, or of anything in `claims.yaml`
 reaches the records in this way. Printed is what a claim's verdict or sentence was, and what it is
-now. With `--check` nothing is written, and a record that would change is a fault. Printed is also
-which of the files that made a record are others today. That is no fault in itself: whether they
-compute the same, the smoke run tells.
+now. With `--check` nothing is written, and it is an error if a record would change. It also lists
+the files that made a record and are different today. That alone is no error: the smoke run tells
+whether they still compute the same.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def changed(before: Mapping[str, Any], after: dict[str, Any]) -> Iterator[str]:
 
 
 def recompute(path: Path, *, write: bool) -> bool:
-    """Compute a record again, print the verdicts that change, and say whether it is another now."""
+    """Compute a record again, print the verdicts that change, and say whether anything does."""
     text = path.read_text(encoding="utf8")
     before = json.loads(text)
     if missing := lacking(before):
@@ -105,7 +105,7 @@ def main(words: Sequence[str]) -> int:
     """Compute records again and write those that change; return 1 if `--check` finds any."""
     parser = argparse.ArgumentParser(prog="python -m experiments recompute", description=__doc__)
     parser.add_argument("studies", nargs="*", help="all if none is named")
-    parser.add_argument("--check", action="store_true", help="write nothing; list changed code")
+    parser.add_argument("--check", action="store_true", help="only say what would change")
     options = parser.parse_args(words)
     differ = []
     for name in options.studies or recorded_studies(STUDIES):
@@ -114,5 +114,5 @@ def main(words: Sequence[str]) -> int:
         differ += [recompute(one, write=not options.check) for one in paths]
         if options.check and (said := other_code(json.loads(path.read_text(encoding="utf8")))):
             print(said)
-    print(f"{len(differ)} records were computed again; {sum(differ)} of them came out otherwise.")
+    print(f"{len(differ)} records were computed again, and {sum(differ)} of them changed.")
     return int(options.check and any(differ))

@@ -116,5 +116,5 @@ def test_what_changed_since_a_record_was_made_is_listed(
     assert capsys.readouterr().out == (
         "scores: since its runs (commit 0123456), 2 of 3 files have changed or moved: "
         "companion/scores.py, companion/gone.py\n"
-        "2 records were computed again; 2 of them came out otherwise.\n"
+        "2 records were computed again, and 2 of them changed.\n"
     )
