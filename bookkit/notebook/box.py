@@ -7,7 +7,6 @@ from html import escape
 from importlib.resources.abc import Traversable
 
 from bookkit.notebook.axis import Dot, axis
-from bookkit.notebook.latex import escape_latex
 from bookkit.notebook.verdicts import VERDICTS, verdict_html
 from bookkit.records import (
     Claim,
@@ -79,7 +78,7 @@ def _measure(study: Study, key: str) -> Measure:
 
 @dataclass(frozen=True, repr=False)
 class MeasuredBox:
-    """A finding with its evidence, as HTML, LaTeX or text."""
+    """A finding with its evidence, as HTML or text."""
 
     study: Study  # where it was measured
     claim: Claim  # what was claimed, and the number
@@ -172,20 +171,6 @@ class MeasuredBox:
             for label, one in zip(finding.sides, measures, strict=True)
         ]
         return axis(dots, finding.axis or measures[0].unit, least=10.0 * share)
-
-    def _repr_latex_(self) -> str:
-        """Return the box as one formula: the only LaTeX that every converter lets through."""
-        verdict, facts = self.verdict.partition(" ")[2], " ".join(self._evidence())
-        parts = (self._head, self.headline, self.asked, self._claimed(), verdict, facts)
-        head, headline, asked, claimed, verdict, facts = map(escape_latex, parts)
-        lines = [
-            rf"\textbf{{{head}}} --- \textbf{{{headline}}}",
-            asked,
-            rf"{{\footnotesize {claimed} {verdict}}}",
-            rf"{{\footnotesize {facts}}}",
-        ]
-        body = r"\\[2pt] ".join(lines)
-        return rf"$\displaystyle\fbox{{\parbox{{0.9\linewidth}}{{\raggedright {body}}}}}$"
 
     def _filled(self, text: str) -> str:
         claim = self.claim

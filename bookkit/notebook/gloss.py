@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from html import escape
 
-from bookkit.notebook.latex import escape_latex
-
 # Inside :where() nothing outweighs the book's own style sheet; without one, these speak.
 _STYLE = (
     ":where(.am-gloss){margin:1rem 0;line-height:2.6}"
@@ -16,7 +14,7 @@ _STYLE = (
 
 @dataclass(frozen=True, repr=False)
 class Gloss:
-    """A sentence and what each of its words means, as HTML, LaTeX or text."""
+    """A sentence and what each of its words means, as HTML or text."""
 
     words: tuple[str, ...]  # of the sentence
     # The English for each word; several English words are joined by hyphens
@@ -57,16 +55,6 @@ class Gloss:
             f'<div class="am-gloss"><span lang="{escape(self.language)}">{words}</span>'
             f"{free if self.translation else ''}</div>"
         )
-
-    def _repr_latex_(self) -> str:
-        """Return it as one formula: the only LaTeX that every converter lets through."""
-        lines = [
-            " & ".join(rf"\text{{{escape_latex(word)}}}" for word in line)
-            for line in (self.words, self.glosses)
-        ]
-        table = rf"\begin{{array}}{{{'l' * len(self.words)}}}{lines[0]}\\{lines[1]}\end{{array}}"
-        free = rf"\quad\text{{``{escape_latex(self.translation)}''}}" if self.translation else ""
-        return f"${table}{free}$"
 
 
 def gloss(sentence: str, glosses: str, translation: str = "", *, language: str = "es") -> Gloss:
