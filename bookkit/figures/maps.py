@@ -53,17 +53,14 @@ def score_map(
     ax: Axes,
     scores: Any,
     *,
-    rows: Sequence[str] | None = None,
-    columns: Sequence[str] | None = None,
     vmax: float | None = None,
     mask: Any = None,
-    rotate: float = 40.0,
 ) -> QuadMesh:
     """Draw signed numbers, as scores before the softmax: paper at 0, petrol below, brown above.
 
     Args:
         scores: (q, k) array, tensor or nested list; what is not finite stays blank.
-        rows, columns, mask, rotate: as for `attention_map`.
+        mask: as for `attention_map`.
         vmax: the scale reaches from -vmax to vmax; by default the largest magnitude.
 
     >>> _, ax = plt.subplots()
@@ -75,7 +72,7 @@ def score_map(
     if vmax is None:
         vmax = float(np.abs(matrix[drawn]).max(initial=0.0)) or 1.0
     _check_vmax(vmax)
-    return _draw_map(ax, matrix, drawn, signed_map(), -vmax, vmax, rows, columns, rotate)
+    return _draw_map(ax, matrix, drawn, signed_map(), -vmax, vmax)
 
 
 def _check_vmax(vmax: float) -> None:
@@ -99,9 +96,9 @@ def _draw_map(
     colour_map: Colormap,
     vmin: float,
     vmax: float,
-    rows: Sequence[str] | None,
-    columns: Sequence[str] | None,
-    rotate: float,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    rotate: float = 40.0,
 ) -> QuadMesh:
     q_len, k_len = matrix.shape
     row_labels = [] if rows is None else as_labels(rows, "rows", q_len, "query")

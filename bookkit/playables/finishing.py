@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -63,33 +62,18 @@ def story_model() -> tuple[LanguageModel, Vocabulary]:
     return model.eval(), vocab
 
 
-def finish_story(
-    beginnings: Sequence[str] = BEGINNINGS, *, written: int = 0, caption: str = ""
-) -> Playable:
+def finish_story(*, caption: str = "") -> Playable:
     """Show the beginning of a story, and the chances of the next word by the model of stories.
 
     The model, its weights rounded, is part of the output. The reader clicks a next word, takes
     the likeliest one or draws one, and may let the model finish.
 
-    Args:
-        beginnings: words with a space between them, all known to the model; the first is shown.
-        written: how many of the likeliest words the model has added at first.
-
-    >>> finish_story(["a king sings"])
+    >>> finish_story()
     A story to finish: a drawing to play with.
     """
-    if isinstance(beginnings, str):
-        raise TypeError(f"beginnings: got the string {beginnings!r}, wanted a sequence of them")
-    known = story_model()[1].tokens
-    for beginning in beginnings:
-        unknown = [word for word in beginning.split() if word not in known]
-        if unknown or not beginning.split():
-            raise ValueError(f"beginnings: got {beginning!r}, wanted words that the model knows")
-    if not beginnings:
-        raise ValueError("beginnings: got none, wanted at least one")
     return playable(
-        "story-finisher", "A story to finish", caption=caption, beginnings=list(beginnings),
-        written=written, shown=SHOWN, longest=MOST_WORDS, end=END_SIGN, **_model(),
+        "story-finisher", "A story to finish", caption=caption, beginnings=list(BEGINNINGS),
+        written=0, shown=SHOWN, longest=MOST_WORDS, end=END_SIGN, **_model(),
     )  # fmt: skip
 
 
