@@ -1,8 +1,8 @@
 """Can one head learn to answer four questions, if it trains for much longer?
 
 In `experiments.heads`, one head answered two of four questions after 300 updates, and part of the
-others after 1,200. Here it takes 4,800 and 9,600 updates, on other seeds. `--tune` chooses its
-rate for 4,800. Four heads with as many weights take 300 updates, at the rate chosen there.
+others after 1,200. Here it takes 2,400 and 4,800 updates, on other seeds. `--tune` chooses its
+rate for 2,400. Four heads with as many weights take 300 updates, at the rate chosen there.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from experiments.heads.study import STUDY as SHORTER
 from experiments.heads.study import TASK, Setting
 
 SEEDS = tuple(range(401, 421))
-BUDGETS = (4800, 9600)
+BUDGETS = (2400, 4800)
 LEARNING_RATES = (0.00125, 0.0025, 0.005, 0.01, 0.02)
 
 
