@@ -13,15 +13,15 @@ from bookkit.records.reading import load_result
 from bookkit.records.records import Claim, Verdict
 
 _SHOWN = """
-history/bottleneck_evidence: bottleneck bottleneck_width real_sentences
+history/bottleneck_evidence: bottleneck bottleneck_width real_sentences sentence_gain
 history/align_evidence: alignment memory_context memory_context_longer memory_context_large
 history/choices_evidence: choices tuned_choices choices_dropout choices_longer predicted_window
 mathematics/lookup_evidence: lookup
 mathematics/scores_evidence: scores first_gradients
 mathematics/self_attention_evidence: hops
-mathematics/heads_evidence: heads real_heads kv_heads kv_heads_once
+mathematics/heads_evidence: heads heads_longer real_heads kv_heads kv_heads_once
 mathematics/masks_evidence: masks
-mathematics/position_evidence: positions first_mark alibi_mark
+mathematics/position_evidence: positions first_mark alibi_mark alibi_mark_longer
 mathematics/floating_point_evidence: numerics narrow_training
 implementation/from_scratch_evidence: from_scratch
 implementation/learned_by_heart_evidence: founding

@@ -20,7 +20,7 @@ from experiments.engine.record import layout
 from experiments.engine.trials import TUNING_SEEDS
 
 STUDIES = sorted(recorded_studies())
-ON_A_FILE = {"real_sentences", "sentences"}
+ON_A_FILE = {"real_sentences", "sentence_gain", "sentences"}
 """Studies whose sentences, and with them their configuration, come from the command line."""
 CHEAP = {"bottleneck", "scores"}
 """Studies whose smoke run is in the fast tier, one of translators and one of a small model."""
