@@ -21,7 +21,7 @@ from experiments.engine.kinds import number, share
 from experiments.induction.study import TASK, WITHIN, Batches, Setting, Task, attention_only
 from experiments.induction.study import reported as settings
 
-SEEDS = tuple(range(201, 207))
+SEEDS = tuple(range(461, 481))
 TEXTS_SEED = 90_000
 """What is added to a seed for the texts that it is measured on."""
 

@@ -36,7 +36,7 @@ from experiments.kv_heads.study import (
     rows_of,
 )
 
-SEEDS = tuple(range(201, 207))
+SEEDS = tuple(range(481, 501))
 LEARNING_RATES = (0.0025, 0.005, 0.01, 0.02)
 
 

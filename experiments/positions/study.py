@@ -31,7 +31,7 @@ from experiments.engine.experiment import Experiment, on, split_off
 from experiments.engine.kinds import number, share
 from experiments.engine.trials import Trials, tuned
 
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(441, 461))
 LEARNING_RATES = (0.006, 0.012, 0.024, 0.048, 0.096)
 """With the first three, sinusoids, buckets and no positions were best at the largest."""
 PATIENCE = 3
