@@ -42,7 +42,7 @@ tradeoffs/buys_evidence: buys equal_terms
 tradeoffs/explanation_evidence: explanation wider_lookup explanation_seeds explanation_rates
 tradeoffs/explanation_evidence: missing_marker
 tradeoffs/length_evidence: cost
-tradeoffs/state_evidence: recall hybrids
+tradeoffs/state_evidence: recall recall_longer hybrids
 tradeoffs/devices_evidence: devices
 tradeoffs/choose_evidence: less_kept
 """
