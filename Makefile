@@ -21,21 +21,26 @@ WITHOUT_MODEL = $(shell test -e $(VENV)/.model || grep -lF 'companion.models.smo
 LIGHTHOUSE := 12.8.2
 WITH_NODE    := PATH="$(abspath $(VENV))/bin:$$PATH"
 NODE_MODULES := book/_ext/node_modules/.package-lock.json
+# What the book is made from, new files included; without git it is rendered anew each time.
+RENDERED := $(shell git ls-files --cached --others --exclude-standard -- ':!tests' ':!benchmarks' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # the recipes share one environment, and use every core themselves
-.PHONY: help book pdf test test-all mutants site-check lighthouse check prose format model notebooks experiments reproduce atlas bench trained variants constraints clean
+.PHONY: help book anew pdf test test-all mutants site-check lighthouse check prose format model notebooks experiments reproduce atlas bench trained variants constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "Variables: PYTHON=python3.12  VENV=.venv  PAGES=book/history/bottleneck.ipynb  TORCH_INDEX=<where torch comes from>"
 
-book: $(VENV)/.book $(NODE_MODULES) ## Render the committed pages, warnings as errors; installs no torch
-	$(WITH_NODE) $(VENV)/bin/jupyter-book build book --config "$(CURDIR)/_config.yml" --toc "$(CURDIR)/_toc.yml" \
-	  --path-output . -W -n --keep-going --all
+book: _build/html/.built ## Render the committed pages, warnings as errors; installs no torch
 	@echo
 	@echo "The book is in _build/html: open _build/html/index.html, or serve it with"
 	@echo "  $(PY) -m http.server --directory _build/html"
+
+_build/html/.built: $(VENV)/.book $(NODE_MODULES) $(or $(wildcard $(RENDERED)),anew)
+	$(WITH_NODE) $(VENV)/bin/jupyter-book build book --config "$(CURDIR)/_config.yml" --toc "$(CURDIR)/_toc.yml" \
+	  --path-output . -W -n --keep-going --all
+	@touch $@
 
 pdf: .chromium book ## Print lessons, look-up pages and evidence into _build/pdf and into the site (needs Chromium; minutes)
 	$(PRINT) _build/html _toc.yml _build/pdf
