@@ -64,7 +64,7 @@ from experiments.engine.trials import Trials, tuned
 from experiments.transformer.study import SMALL, TransformerSetting
 from experiments.transformer.study import tuned as tuned_transformer
 
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(501, 521))
 TWIN = 1000
 """What is added to a seed for the second model, whose weights are compared with the first's."""
 LEARNING_RATES = (0.004, 0.012, 0.036, 0.1, 0.3)
