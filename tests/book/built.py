@@ -110,7 +110,8 @@ def sources() -> Iterator[Path]:
     yield from (ROOT / "_config.yml", ROOT / "_toc.yml")
     for folder in (ROOT / "book", ROOT / "bookkit", ROOT / "companion"):
         for path in folder.rglob("*"):
-            made = {"node_modules", "__pycache__", ".ipynb_checkpoints"} & set(path.parts)
+            parts = path.relative_to(ROOT).parts
+            made = any(part in ("node_modules", "__pycache__") or part[0] == "." for part in parts)
             if path.is_file() and not made and path.parent.parts[-2:] != ("appendices", "api"):
                 yield path
 

@@ -47,7 +47,7 @@ from companion.parallel import (
 from companion.parallel.layouts import runs_of
 from companion.parallel.ranks import GRACE
 
-LIMIT = {torch.float32: 1e-6, torch.float64: 1e-12}
+LIMIT = {torch.float32: 2e-6, torch.float64: 1e-12}  # processors add in different orders
 LAYOUTS: tuple[Layout, ...] = ("in order", "balanced", "striped")
 B, D, V = 2, 5, 3
 
