@@ -309,4 +309,4 @@ def test_all_keys_are_attention_and_one_key_teaches_no_score() -> None:
     learned = layer.inputs.weight.grad
     assert learned is not None
     scores, values = learned[: 2 * recall.KEY_WIDTH], learned[2 * recall.KEY_WIDTH :]
-    assert scores.abs().max() < 1e-6 < values.abs().max()
+    assert scores.abs().max() < 1e-5 < values.abs().max()  # 0 but for rounding
