@@ -64,7 +64,7 @@ test: check book model ## Check, render, run the quick tests and re-run every pa
 test-all: check book $(VENV)/.mutants $(VENV)/.model ## The same with every test, slow and exhaustive ones included, and some breaks (about 45 minutes)
 	$(THREADS) $(PYTEST)
 	$(THREADS) $(NBVAL) -n 2
-	$(THREADS) $(PY) -m tests.mutation --every 60
+	$(THREADS) $(PY) -m tests.mutation --every 90
 
 mutants: $(VENV)/.mutants ## Break the core in a fixed sample of ways, and count how many breaks the tests notice (minutes)
 	$(THREADS) $(PY) -m tests.mutation

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ class Chapter:
     above: str = ""  # the page that it is a child of
 
 
-def read_contents(toc: Path) -> list[Chapter]:
+@cache  # a build asks for every page, and to read it takes longer than many a page
+def read_contents(toc: Path) -> tuple[Chapter, ...]:
     """Return the pages that a `_toc.yml` names one by one, in its order.
 
     Pages that it lists by a pattern are made by the build: the API reference. They are for
@@ -26,7 +28,7 @@ def read_contents(toc: Path) -> list[Chapter]:
     chapters = [Chapter(read["root"], "")]
     for part in read["parts"]:
         chapters += _below(part, part["caption"], numbered=bool(part.get("numbered")))
-    return chapters
+    return tuple(chapters)
 
 
 def _below(entry: dict[str, Any], part: str, *, numbered: bool) -> Iterator[Chapter]:
