@@ -94,7 +94,7 @@ def open_page(server: str, browser: Browser) -> Iterator[Open]:
             here = address.startswith((server, "data:", "blob:"))
             note(f"asked for {address}", is_one=not here)
 
-        page.on("request", lambda it: watch(it.url))  # a route would keep nothing from page to page
+        page.on("request", lambda it: watch(it.url))  # routing would turn the cache off
         page.on("console", lambda it: note(it.text, is_one=it.type in ("error", "warning")))
         page.on("pageerror", lambda error: note(str(error)))
         page.on("response", lambda it: note(f"{it.status} {it.url}", is_one=it.status >= 400))

@@ -115,8 +115,9 @@ def test_pages_load_from_here_fit_and_are_open_to_all(
 ) -> None:
     """Every page is seen in both widths and in both themes; few in every width with every theme.
 
-    The reference, which one program writes, is seen in the first pair. Of the second pair, what the
-    style sheets of the book colour is judged on few pages: menus, prose and code.
+    One program writes the API reference, so it is seen in the first pair alone, and axe judges the
+    whole of it on few pages. In the second pair axe judges headings and outputs. Menus, prose and
+    code take their colours from the style sheets, so a few whole pages show how they are read.
     """
     page = open_page("", width, theme)
     faults: list[str] = []

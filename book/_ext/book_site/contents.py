@@ -17,7 +17,7 @@ class Chapter:
     above: str = ""  # the page that it is a child of
 
 
-@cache  # a build asks for every page, and to read it takes longer than many a page
+@cache  # a build asks for the contents some 250 times, and parsing YAML is slow
 def read_contents(toc: Path) -> tuple[Chapter, ...]:
     """Return the pages that a `_toc.yml` names one by one, in its order.
 
