@@ -22,7 +22,7 @@ from experiments.engine.update_cost import update_costs
 from experiments.memory_context.study import validation_loss
 from experiments.transformer.study import TransformerSetting
 
-SEEDS = tuple(range(281, 291))
+SEEDS = tuple(range(561, 581))
 TASK = replace(LIVE_TASK, train_pairs=2000, bins=(), test_pairs=1000)
 VALIDATION = replace(TASK, test_pairs=500, test_seed=80_001, apart_from=TASK)
 UPDATES = 800

@@ -36,7 +36,7 @@ from experiments.explanation.study import (
     percent,
 )
 
-SEEDS = tuple(range(201, 206))
+SEEDS = tuple(range(521, 541))
 WIDTHS = (32, 64, 128)
 STEPS = 4000
 TRIAL_STEPS = STEPS // 4
