@@ -61,10 +61,9 @@ test: check book model ## Check, render, run the quick tests and re-run every pa
 	@$(if $(WITHOUT_MODEL),echo "These pages want the language model and are not run again: $(WITHOUT_MODEL)")
 	$(THREADS) $(NBVAL) -n 2
 
-test-all: check book $(VENV)/.mutants $(VENV)/.model ## The same with every test, slow and exhaustive ones included, and some breaks (about 40 minutes)
+test-all: check book $(VENV)/.model ## The same with every test, slow and exhaustive ones included (about 40 minutes)
 	$(THREADS) $(PYTEST)
 	$(THREADS) $(NBVAL) -n 2
-	$(THREADS) $(PY) -m tests.mutation --every 180
 
 mutants: $(VENV)/.mutants ## Break the core in a fixed sample of ways, and count how many breaks the tests notice (minutes)
 	$(THREADS) $(PY) -m tests.mutation

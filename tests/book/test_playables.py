@@ -45,23 +45,26 @@ NAMES = sorted(
     for path in FOLDER.glob("*.js")
     if re.search("export (?:const|function) controls", path.read_text(encoding="utf-8"))
 )
-# What one look at a figure sees, as one call: a browser takes longer to be asked than to answer.
-LOOK = """figure => {
+# What one look at a figure and a target sees, as one call: a browser takes longer to be asked than
+# to answer. What the figure shows is numbered; of a target that is gone there is nothing.
+LOOK = """targets => {
   const {scrollWidth, clientWidth} = document.documentElement;
-  const {height, y} = figure.getBoundingClientRect();
-  return [figure.querySelector(".am-play-body").innerHTML, height, y, scrollWidth - clientWidth];
+  const figure = document.querySelector("figure"), {height, y} = figure.getBoundingClientRect();
+  const shown = window.alreadyShown ??= [], html = figure.querySelector(".am-play-body").innerHTML;
+  if (!shown.includes(html)) shown.push(html);
+  const stands = targets
+    .filter(e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width)
+    .map(e => ({y: e.getBoundingClientRect().y - y, kind: e.type || e.tagName,
+      used: !e.disabled && e.ariaDisabled !== "true", cell: e.dataset.cell !== undefined,
+      grows: e.closest("[data-grows]") !== null}))[0];
+  return {shows: shown.indexOf(html), height, stands, overflow: scrollWidth - clientWidth};
 }"""
-# Whether a target is there to be used, and how high it stands; nothing where it is gone.
-STANDS = """targets => targets
-  .filter(e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width)
-  .map(e => ({y: e.getBoundingClientRect().y, kind: e.type || e.tagName,
-    used: !e.disabled && e.ariaDisabled !== "true", cell: e.dataset.cell !== undefined,
-    grows: e.closest("[data-grows]") !== null}))[0]"""
 SMALL = """(targets, least) => targets.filter(e => e.checkVisibility({visibilityProperty: true}))
   .filter(e => Math.min(e.getBoundingClientRect().width, e.getBoundingClientRect().height) < least)
   .map(e => e.outerHTML)"""
 WITHOUT_CONTROLS = ".am-play .am-play-controls { visibility: hidden !important; }"
 MOST = 16  # controls and cells of a playable; the others are like them
+MOST_HANDLES = 4
 TARGETS = ".am-play-controls :is(button, input, select), .am-play-body [data-cell]"
 
 EVERY_VIEW = pytest.mark.parametrize(
@@ -99,34 +102,54 @@ def document(name: str, *, scripts: bool = True) -> str:
     )
 
 
-@contextmanager
-def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
-    given: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": theme} | options
-    given.setdefault("reduced_motion", "reduce")
-    given["has_touch"] = screen == "phone"
-    context = browser.new_context(service_workers="block", bypass_csp=True, **given)
-    context.set_default_timeout(PATIENCE)
-    faults: list[str] = []
+class Window:
+    """A page for documents, which serves what they load, and notes what goes wrong."""
 
-    def serve(route: Route) -> None:
+    def __init__(self, browser: Browser, screen: str, theme: str, **options: Any) -> None:
+        given: dict[str, Any] = {"viewport": SCREENS[screen], "color_scheme": theme} | options
+        given.setdefault("reduced_motion", "reduce")
+        given["has_touch"] = screen == "phone"
+        context = browser.new_context(service_workers="block", **given)
+        context.set_default_timeout(PATIENCE)
+        context.route("**/*", self.serve)
+        self.html = ""
+        self.faults: list[str] = []
+        context.on("console", lambda message: self.faults.append(message.text))
+        context.on("weberror", lambda error: self.faults.append(str(error.error)))
+        self.page = context.new_page()
+
+    def serve(self, route: Route) -> None:
         address = route.request.url.removeprefix(SITE).partition("?")[0]
         file = FOLDER / "static" / address.removeprefix("_static/")
         if not address:
-            route.fulfill(body=html, content_type="text/html")
+            route.fulfill(body=self.html, content_type="text/html")
         elif address.startswith("_static/") and file.is_file():
             route.fulfill(body=file.read_bytes(), content_type=mimetypes.guess_type(file)[0] or "")
         else:
-            faults.append(route.request.url)
+            self.faults.append(route.request.url)
             route.abort()
 
-    context.route("**/*", serve)
-    context.on("console", lambda message: faults.append(message.text))
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    page = context.new_page()
-    page.goto(SITE)
-    yield page
-    context.close()
-    assert not faults
+
+window_of = cache(Window)  # a new one takes longer than a document in it
+
+
+@contextmanager
+def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
+    """Open a document in the window of such a screen and theme, or with options in one of its own.
+
+    An exception that leaves something behind in a window closes it.
+    """
+    window = (Window if options else window_of)(browser, screen, theme, **options)
+    window.html = html
+    window.faults.clear()
+    window.page.mouse.move(0, 0)
+    window.page.goto(SITE)
+    yield window.page
+    if options:
+        window.page.context.close()
+    else:
+        window.page.goto("about:blank")
+    assert not window.faults
 
 
 def test_every_playable_stands_on_a_page() -> None:
@@ -173,96 +196,89 @@ def test_every_control_goes_to_both_ends(
 ) -> None:
     """At a desk by the keyboard, on a phone by the finger: nothing may jump on either."""
     with opened(browser, document(name), screen, theme) as page:
-        figure = page.locator("figure")
         letters = page.locator("figure svg text:visible")
         if letters.count():
             letters_are_large(letters)
         assert not page.locator(TARGETS).evaluate_all(SMALL, LEAST_TARGET)
-        move = by_keyboard if screen == "desk" else by_pointer
+        move: Any = by_keyboard if screen == "desk" else by_pointer
         count = page.locator(TARGETS).count()  # what a click brings has a test of its own
         done = set()
         for place in [*range(min(count, MOST))] * 2:  # Back can be pressed once Next was
             target = page.locator(TARGETS).nth(place)
-            stands = target.evaluate_all(STANDS)
-            if stands and stands["used"] and place not in done:
-                move(figure, target, stands)
+            if place not in done and (stands := look(target)["stands"]) and stands["used"]:
+                move(target, stands)
                 done.add(place)
-        for handle in page.locator(".am-handle").all():
+        for handle in page.locator(".am-handle").all()[:MOST_HANDLES]:
             pull(page, handle)
         assert not broken_rules(page)
 
 
-def look(figure: Locator) -> tuple[str, float, float]:
-    """Return what a figure shows, how high it is, and where it begins."""
-    html, height, top, overflow = figure.evaluate(LOOK)
-    assert overflow <= 0, "wider than the screen"
-    return html, height, top
+def look(target: Locator) -> dict[str, Any]:
+    """Return the number of what the figure shows, how high it is, and how a target stands in it."""
+    seen: dict[str, Any] = target.evaluate_all(LOOK)
+    assert seen["overflow"] <= 0, "wider than the screen"
+    return seen
 
 
-def settles(figure: Locator, target: Locator, act: Any) -> str:
-    """Act on a control; return what is shown then. Neither it nor the page below may jump."""
-    stood = target.evaluate_all(STANDS)
-    _, high, top = look(figure)
+def settles(target: Locator, act: Any) -> int:
+    """Act on a control; return the number of what is shown then. Nothing may jump."""
+    before = look(target)
     act()
-    after, higher, at = look(figure)
-    if stands := target.evaluate_all(STANDS):
-        moved = stands["y"] - at
-        assert moved == pytest.approx(stood["y"] - top, abs=1), f"{target} moves itself"
-    may = stood["grows"] or higher == pytest.approx(high, abs=1)
-    assert may, f"{target} makes the page jump: {after}"
-    return after
+    after, stood = look(target), before["stands"]
+    if stands := after["stands"]:
+        assert stands["y"] == pytest.approx(stood["y"], abs=1), f"{target} moves itself"
+    may = stood["grows"] or after["height"] == pytest.approx(before["height"], abs=1)
+    assert may, f"{target} makes the page jump"
+    return int(after["shows"])
 
 
-def by_keyboard(figure: Locator, target: Locator, stands: dict[str, Any]) -> None:
+def by_keyboard(target: Locator, stands: dict[str, Any]) -> None:
     tag = stands["kind"]
     if tag in ("range", "select-one"):
-        ends = [
-            settles(figure, target, lambda key=key: target.press(key)) for key in ("End", "Home")
-        ]
+        ends = [settles(target, lambda key=key: target.press(key)) for key in ("End", "Home")]
         assert ends[0] != ends[1], "a control without an effect"
     elif tag == "checkbox":
-        ends = [settles(figure, target, lambda: target.press("Space")) for _ in range(2)]
+        ends = [settles(target, lambda: target.press("Space")) for _ in range(2)]
         assert ends[0] != ends[1], "a box without an effect"
     elif tag == "text":
-        settles(figure, target, lambda: target.press("End"))
+        settles(target, lambda: target.press("End"))
     elif stands["cell"]:
         for key in ("Enter", "Enter", "End", "Home"):
-            settles(figure, target, lambda key=key: target.press(key))
+            settles(target, lambda key=key: target.press(key))
     else:
-        settles(figure, target, lambda: target.press("Enter"))
+        settles(target, lambda: target.press("Enter"))
 
 
-def by_pointer(figure: Locator, target: Locator, stands: dict[str, Any]) -> None:
+def by_pointer(target: Locator, stands: dict[str, Any]) -> None:
     tag = stands["kind"]
     if tag == "range":
         box = box_of(target)
         for share in (0.98, 0.02):
             at = {"x": share * box["width"], "y": box["height"] / 2}
-            settles(figure, target, lambda at=at: target.click(position=at))
+            settles(target, lambda at=at: target.click(position=at))
     elif tag == "select-one":
         count = target.locator("option").count()
         for place in (count - 1, 0):
-            settles(figure, target, lambda place=place: target.select_option(index=place))
+            settles(target, lambda place=place: target.select_option(index=place))
     elif tag != "text":
         for _ in range(2 if tag == "checkbox" else 1):
-            settles(figure, target, target.click)
+            settles(target, target.click)
 
 
 def pull(page: Page, handle: Locator) -> None:
     """Drag a handle to the corners of its drawing, and beyond; then move it by keys."""
-    figure = page.locator("figure")
+    svg = box_of(handle.locator("xpath=ancestor::*[name()='svg'][1]"))
     seen = set()
     for x, y in product((0.02, 0.98), repeat=2):
-        svg = box_of(handle.locator("xpath=ancestor::*[name()='svg'][1]"))
         box = box_of(handle)
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.mouse.down()
-        page.mouse.move(svg["x"] + x * svg["width"], svg["y"] + y * svg["height"], steps=4)
+        page.mouse.move(svg["x"] + x * svg["width"], svg["y"] + y * svg["height"], steps=2)
         page.mouse.up()
-        seen.add(look(figure)[0])
+        seen.add(look(handle)["shows"])
     for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"):
         handle.press(key)
-        seen.add(look(figure)[0])
+        seen.add(look(handle)["shows"])
     on_a_line = handle.get_attribute("aria-valuenow") is not None
     assert len(seen) > (2 if on_a_line else 3), "a handle that does not move"
 
