@@ -21,6 +21,7 @@ pytest.register_assert_rewrite("tests.book.playable")  # so that its assertions 
 Open = Callable[..., Page]
 
 PARTS = 8  # of the pages, for several processes
+FEW = 12  # one page of so many is looked at more closely than the others, which are like it
 WIDE, NARROW = 1280, 390
 PATIENCE = 120_000  # milliseconds, for a busy machine
 QUIET = [
@@ -41,6 +42,11 @@ def site() -> Site:
 def some(request: pytest.FixtureRequest, site: Site) -> list[built.Page]:
     """A part of the pages, without those that only open another one."""
     return [page for page in site.pages if not page.leads_on][request.param :: PARTS]
+
+
+@pytest.fixture
+def few(site: Site) -> list[built.Page]:
+    return [page for page in site.pages if not page.leads_on][::FEW]
 
 
 @pytest.fixture(scope="session")
