@@ -116,20 +116,19 @@ def test_pages_load_from_here_fit_and_are_open_to_all(
 ) -> None:
     """Every page is seen in both widths and in both themes; few in every width with every theme.
 
-    The API reference, which one program writes, is seen in the first pair, and there axe judges its
-    colours alone. So it does with every page in the second pair. Few pages are judged by all rules.
+    Of the API reference, which one program writes, few pages are seen in more than the first pair.
+    In the second pair axe judges few pages by all of its rules, and the others by their colours.
     """
     page = open_page(START, width, theme)
     faults: list[str] = []
     first = (width, theme) == (NARROW, "light")
     crossed = (width == NARROW) != (theme == "light")
     for one in some:
-        written = "/api/" not in one.name
-        if one not in few and (crossed or not (first or written)):
+        if one not in few and (crossed or (not first and "/api/" in one.name)):
             continue
         page.goto(one.name)
         assert page.evaluate("document.documentElement.dataset.theme") == theme
-        rules = RULES if one in few or (first and written) else COLOURS
+        rules = RULES if first or one in few else COLOURS
         faults += [f"{one.name}: {fault}" for fault in look(page, theme, rules)]
     assert not faults
 
