@@ -135,10 +135,7 @@ window_of = cache(Window)  # a new one takes longer than a document in it
 
 @contextmanager
 def opened(browser: Browser, html: str, screen: str, theme: str, **options: Any) -> Iterator[Page]:
-    """Open a document in the window of such a screen and theme, or with options in one of its own.
-
-    An exception that leaves something behind in a window closes it.
-    """
+    """Open a document in the window of its screen and theme; with options, in one of its own."""
     window = (Window if options else window_of)(browser, screen, theme, **options)
     window.html = html
     window.faults.clear()
