@@ -1,0 +1,46 @@
+"""The smallest translators of the race with room above, until twice the updates gain little.
+
+After 3,200 updates, four times those of the race, the small Transformer was ahead by less than
+before, and both still gained. Here the two take 6,400 and 12,800, on fresh seeds, with the rates
+that were chosen after 800. Every training takes minutes, so there are eight seeds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from experiments.engine.claims import Runs
+from experiments.engine.claims_file import read_claims
+from experiments.engine.experiment import Experiment, on
+from experiments.engine.record import differences
+from experiments.engine.translators import Trainable, outcome
+from experiments.race_with_room import study as shorter
+from experiments.race_with_room.study import TASK
+
+SEEDS = tuple(range(581, 589))
+BUDGETS = {"eightfold": 8 * shorter.UPDATES, "sixteenfold": 16 * shorter.UPDATES}
+
+
+def arms() -> Mapping[str, Trainable]:
+    """Return the tuned small translators with both budgets."""
+    settings = shorter.reported()
+    return {
+        f"{kind}/{budget}": replace(settings[f"{kind}/narrow"], steps=steps)
+        for budget, steps in BUDGETS.items()
+        for kind in ("transformer", "recurrent")
+    }
+
+
+def lead(runs: Runs, budget: str) -> list[float]:
+    """Return how many more sentences in 100 the Transformer gets right."""
+    return differences(
+        *(runs[f"{kind}/{budget}/exact_match/test"] for kind in ("transformer", "recurrent"))
+    )
+
+
+STUDY = Experiment(
+    name="race_with_room_longest", title="The smallest of the race with room above, to the end",
+    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome,
+    config=lambda: {"task": TASK, "arms": arms()}, kinds=shorter.STUDY.kinds,
+    modules=("experiments.race_with_room.study", *shorter.STUDY.modules),
+    claims=read_claims(__file__, lead), smoke=shorter.STUDY.smoke, workers=1,
+)  # fmt: skip
