@@ -40,7 +40,7 @@ from experiments.engine.experiment import Experiment, on
 from experiments.engine.kinds import exact, number
 from experiments.engine.trials import Trials, tuned
 
-SEEDS = tuple(range(1, 6))
+SEEDS = tuple(range(601, 621))
 UPDATES, EARLY = 1500, 200
 """The updates that decide, and so few that the models are still learning fast."""
 LEARNING_RATES = {UPDATES: (0.0025, 0.005, 0.01, 0.02), EARLY: (0.00375, 0.0075, 0.015, 0.03)}
