@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
-from experiments.engine.experiment import Experiment, on
+from experiments.engine.experiment import Experiment, on, without
 from experiments.engine.record import differences
 from experiments.engine.translators import Trainable, outcome
 from experiments.race_with_room import study as shorter
@@ -39,7 +39,7 @@ def lead(runs: Runs, budget: str) -> list[float]:
 
 STUDY = Experiment(
     name="race_with_room_longest", title="The smallest of the race with room above, to the end",
-    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome,
+    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome, recorded=without("loss"),
     config=lambda: {"task": TASK, "arms": arms()}, kinds=shorter.STUDY.kinds,
     modules=("experiments.race_with_room.study", *shorter.STUDY.modules),
     claims=read_claims(__file__, lead), smoke=shorter.STUDY.smoke, workers=1,
