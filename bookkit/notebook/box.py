@@ -216,7 +216,9 @@ class MeasuredBox:
             sure.append(_WANTS_ANSWERS)
         sides = claim.finding.sides if claim.finding else {}
         names = {key.rpartition(":")[2]: f"“{label}”" for label, key in sides.items()}
-        sure += [f"{names.get(key, key)} is close to its {end}" for key, end in claim.near.items()]
+        some = "what is compared" if self.near else "one of the numbers"
+        close = [f"{names.get(key, some)} is close to its {end}" for key, end in claim.near.items()]
+        sure += dict.fromkeys(close)
         ran = [
             f"{study.processor}, {threads}",
             ", ".join(sorted(versions, key=str.lower)),

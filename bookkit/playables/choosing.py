@@ -104,7 +104,7 @@ def ways() -> tuple[Way, ...]:
             f"{max(map(abs, heads['2/above_eight'].interval)):.2f} nats a word.", given=True),
         Way("one head (MQA)", "All heads share their keys", [AttentionSpec(HEADS, 1, WIDTH)],
             trained, lambda kinds, share: kinds == ("full",) and share == 0,
-            "In a model of 62,000 weights the loss is the same on new sentences, and "
+            "In a model of 62,000 weights the loss is no higher on new sentences, and "
             f"{heads.claims['one_head_knows_less'].mean:.2f} nats a word higher on those it has "
             "learned. Larger models get worse, their authors say."),
         Way("short vectors (MLA)", "One short vector for each token", [latent],

@@ -183,11 +183,11 @@ class Claim:
     def _near(self, runs: Runs, kind_of: KindOf) -> dict[str, str]:
         """Return the sides of a comparison that are close to a limit of theirs, and which.
 
-        Where it is claimed that they differ by little, that little is close as well. Of more than
-        two numbers, all have to be close.
+        Where it is claimed that they differ by little, that little is close as well, up to 5. Of
+        more than two numbers, all have to be close.
         """
         kinds = {name: kind_of(name) for name in self.measures(runs)}
-        little = max(0.0, self.below or -(self.above or 0))
+        little = min(5.0, max(0.0, self.below or -(self.above or 0)))
         near = {
             name: limit
             for name, kind in kinds.items()

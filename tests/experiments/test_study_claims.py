@@ -89,6 +89,7 @@ def test_a_side_that_is_close_to_a_limit_is_named() -> None:
         (Claim("", "a/loss", "b/loss", "nats", below=0), None),
         (Claim("", "a/loss", "b/loss", "nats", below=0.02), {"a/loss": "floor of 1 nats"}),
         (Claim("", "a/right", unit="%", above=90), None),
+        (Claim("", "b/right", "a/right", "points", below=50), {"a/right": "ceiling of 100 %"}),
     ]
     for claim, near in rows:
         entry = claim.decide(runs, lambda name: share(1000) if "right" in name else loss)

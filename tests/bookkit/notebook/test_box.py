@@ -130,6 +130,7 @@ def test_a_box_names_the_machine_counts_trainings_and_says_what_is_near(results:
     assert part(tie, "m-near").startswith(
         "What is compared is close to its ceiling of 100 %, where"
     )
+    assert repr(tie).count("what is compared is close to its ceiling of 100 %") == 1
     assert "m-near" not in most._repr_html_()
 
 
