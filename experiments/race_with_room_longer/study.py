@@ -15,23 +15,23 @@ from experiments.race_with_room import study as shorter
 from experiments.race_with_room.study import TASK
 
 SEEDS = tuple(range(321, 331))
-BUDGETS = {"longer": 2 * shorter.UPDATES, "longest": 4 * shorter.UPDATES}
+BUDGETS = {"narrow_longer": 2 * shorter.UPDATES, "narrow_longest": 4 * shorter.UPDATES}
 
 
-def arms() -> Mapping[str, Trainable]:
-    """Return the tuned small translators with both budgets."""
+def small(budgets: Mapping[str, int]) -> Mapping[str, Trainable]:
+    """Return the tuned small translators with budgets, by their names."""
     settings = shorter.reported()
     return {
-        f"{kind}/narrow_{budget}": replace(settings[f"{kind}/narrow"], steps=steps)
-        for budget, steps in BUDGETS.items()
+        f"{kind}/{name}": replace(settings[f"{kind}/narrow"], steps=steps)
+        for name, steps in budgets.items()
         for kind in ("transformer", "recurrent")
     }
 
 
 STUDY = Experiment(
     name="race_with_room_longer", title="The smallest of the race with room above, for longer",
-    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome,
-    config=lambda: {"task": TASK, "arms": arms()}, kinds=shorter.STUDY.kinds,
+    seeds=SEEDS, arms=lambda: on(TASK, small(BUDGETS)), outcome=outcome,
+    config=lambda: {"task": TASK, "arms": small(BUDGETS)}, kinds=shorter.STUDY.kinds,
     modules=("experiments.race_with_room.study", *shorter.STUDY.modules),
     claims=read_claims(__file__), smoke=shorter.STUDY.smoke, workers=1,
 )  # fmt: skip

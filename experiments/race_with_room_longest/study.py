@@ -5,29 +5,17 @@ before, and both still gained. Here the two take 6,400 and 12,800, on fresh seed
 that were chosen after 800. Every training takes minutes, so there are eight seeds.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from experiments.engine.claims import Runs
 from experiments.engine.claims_file import read_claims
 from experiments.engine.experiment import Experiment, on
 from experiments.engine.record import differences
-from experiments.engine.translators import Trainable, outcome
+from experiments.engine.translators import outcome
 from experiments.race_with_room import study as shorter
 from experiments.race_with_room.study import TASK
+from experiments.race_with_room_longer.study import small
 
 SEEDS = tuple(range(581, 589))
 BUDGETS = {"eightfold": 8 * shorter.UPDATES, "sixteenfold": 16 * shorter.UPDATES}
-
-
-def arms() -> Mapping[str, Trainable]:
-    """Return the tuned small translators with both budgets."""
-    settings = shorter.reported()
-    return {
-        f"{kind}/{budget}": replace(settings[f"{kind}/narrow"], steps=steps)
-        for budget, steps in BUDGETS.items()
-        for kind in ("transformer", "recurrent")
-    }
 
 
 def lead(runs: Runs, budget: str) -> list[float]:
@@ -39,8 +27,11 @@ def lead(runs: Runs, budget: str) -> list[float]:
 
 STUDY = Experiment(
     name="race_with_room_longest", title="The smallest of the race with room above, for longest",
-    seeds=SEEDS, arms=lambda: on(TASK, arms()), outcome=outcome,
-    config=lambda: {"task": TASK, "arms": arms()}, kinds=shorter.STUDY.kinds,
-    modules=("experiments.race_with_room.study", *shorter.STUDY.modules),
+    seeds=SEEDS, arms=lambda: on(TASK, small(BUDGETS)), outcome=outcome,
+    config=lambda: {"task": TASK, "arms": small(BUDGETS)}, kinds=shorter.STUDY.kinds,
+    modules=(
+        "experiments.race_with_room_longer.study", "experiments.race_with_room.study",
+        *shorter.STUDY.modules,
+    ),
     claims=read_claims(__file__, lead), smoke=shorter.STUDY.smoke, workers=1,
 )  # fmt: skip
