@@ -29,7 +29,7 @@ from experiments.engine.translators import (
 )
 from experiments.engine.trials import Trials, tuned
 
-SEEDS = tuple(range(201, 211))
+SEEDS = tuple(range(641, 661))
 TASK = LIVE_TASK
 VALIDATION = replace(TASK, bins=(), test_seed=80_001, apart_from=TASK)
 LEARNING_RATES = (2e-3, 4e-3, 8e-3, 16e-3)
