@@ -28,7 +28,7 @@ implementation/learned_by_heart_evidence: founding
 implementation/inside_evidence: inside
 implementation/transformer_evidence: translator_race race_with_room race_with_room_longer
 implementation/transformer_evidence: race_with_room_longest
-implementation/transformer_evidence: parallelism transformer
+implementation/transformer_evidence: parallelism transformer transformer_details
 implementation/language_model_evidence: language_model
 implementation/decoding_evidence: decoding decoding_length
 implementation/cache_evidence: real_text
