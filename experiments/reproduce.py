@@ -8,7 +8,8 @@ fall where a new one would. Each measure that does not is printed, and the comma
 are more than one in ten. The runs are kept below `runs/reproduce/`, apart from those that made the
 records, so that a command that was stopped goes on where it was.
 
-Left out are times, which are those of one machine, and studies of data that have to be fetched.
+Left out are times, which are those of one machine, measures that a record does not have, because
+it is older than they are, and studies of data that have to be fetched.
 """
 
 import argparse
@@ -70,10 +71,13 @@ def main(words: Sequence[str]) -> int:
         if why := left_out(study):
             print(f"{name}: left out, for {why}", flush=True)
             continue
-        found = rerun(study, record.seeds[0], options.workers)
+        again = rerun(study, record.seeds[0], options.workers)
+        found = {one: value for one, value in again.items() if one in record.measures}
         lines = outside(record, found)
         same = sum(value == record[one].runs[0] for one, value in found.items())
         said = f"{len(found) - len(lines)} of {len(found)} measures inside, {same} as recorded"
+        if new := len(again) - len(found):
+            said += f"; {new} that the record does not have"
         print(*lines, f"{name}, seed {record.seeds[0]}: {said}", sep="\n", flush=True)
         measured, missed = measured + len(found), missed + len(lines)
     print(f"{measured - missed} of {measured} measures fall where 95 of 100 new runs do.")

@@ -1,6 +1,6 @@
 """Recorded studies: what was measured, with its interval, its runs and where it came from."""
 
-from bookkit.records.reading import load_result, read_study, recorded_studies
+from bookkit.records.reading import load_result, load_trials, read_study, recorded_studies
 from bookkit.records.records import (
     Bounds,
     Claim,
@@ -31,5 +31,5 @@ __all__ = [
     "Bounds", "Claim", "Finding", "Interval", "KindName", "Measure", "Origin", "Planned", "Side",
     "Sort", "Study", "UnknownNameError", "Verdict", "decimals_for", "exact_decimals",
     "fewest_decimals", "format_estimate", "format_interval", "format_number", "load_result",
-    "read_study", "recorded_studies", "verdict_of", "with_unit",
+    "load_trials", "read_study", "recorded_studies", "verdict_of", "with_unit",
 ]  # fmt: skip

@@ -97,6 +97,20 @@ def load_result(study: str, *, directory: Traversable | None = None) -> Study:
     return read_study(json.loads(records[study].read_text(encoding="utf-8")), name=study)
 
 
+def load_trials(study: str) -> list[dict[str, Any]]:
+    """Return the trials by which the settings of a study were chosen.
+
+    Each has its "setting" and the "runs" of the tuning seeds, and where these tell arms apart, the
+    "name" of its arm.
+
+    >>> load_trials("choices")[0]["name"]
+    'dot'
+    """
+    text = (files("experiments") / study / "tuned.json").read_text(encoding="utf-8")
+    trials: list[dict[str, Any]] = json.loads(text)["trials"]
+    return trials
+
+
 def read_study(record: Any, *, name: str) -> Study:
     """Check a record and turn it into a study.
 
